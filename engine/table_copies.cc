@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/guarded.h"
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/backup/database_view.h"
@@ -50,7 +51,8 @@ Tuning NestedTuning(Tuning tuning) {
   tuning.read_buffer_bytes /= kMemoryPart;
   tuning.log_segment_bytes = std::min(tuning.log_segment_bytes, kNestedSegmentBytes);
   const uint32_t files = tuning.open_files_max - tuning.rings_max;
-  tuning.open_files_max = tuning.rings_max + std::max<uint32_t>(files / kMemoryPart, kNestedFilesMin);
+  tuning.open_files_max =
+      tuning.rings_max + std::max<uint32_t>(files / kMemoryPart, kNestedFilesMin);
   return tuning;
 }
 
@@ -89,8 +91,10 @@ class DraftDirectory {
       : file_system_(file_system), path_(std::move(path)) {}
   ~DraftDirectory() {
     if (!made_) return;
-    RemoveFiles().Ignore("the next attempt says that something is left");
-    file_system_->RemoveDirectory(path_).Ignore("the next attempt says that something is left");
+    Guarded([this] {
+      RETURN_IF_ERROR(RemoveFiles());
+      return file_system_->RemoveDirectory(path_);
+    }).Ignore("the next attempt says that something is left");
   }
   DraftDirectory(const DraftDirectory&) = delete;
   DraftDirectory& operator=(const DraftDirectory&) = delete;
@@ -155,11 +159,10 @@ Status CheckType(const format::TableRecord& from, const format::TableRecord& to,
   const std::optional<ColumnType> theirs = DeclaredType(from, family, qualifier);
   const std::optional<ColumnType> ours = DeclaredType(to, to.FindFamily(name)->id, qualifier);
   if (!ours.has_value() || ours == theirs) return {};
-  return Status::InvalidArgument("column " + base::Quote(name + ":" + qualifier) + " is " +
-                                 std::string(ColumnTypeName(*theirs)) + " in table " +
-                                 base::Quote(from.name) + " and " +
-                                 std::string(ColumnTypeName(*ours)) + " in table " +
-                                 base::Quote(to.name));
+  return Status::InvalidArgument(
+      "column " + base::Quote(name + ":" + qualifier) + " is " +
+      std::string(ColumnTypeName(*theirs)) + " in table " + base::Quote(from.name) + " and " +
+      std::string(ColumnTypeName(*ours)) + " in table " + base::Quote(to.name));
 }
 
 // Whether rows of `from` can be rows of `to`: families by name, types where both declare one.
@@ -205,8 +208,8 @@ Result<EngineImpl::Nested> EngineImpl::OpenNested(const std::string& path, const
   Environment environment = environment_;
   environment.io_note.clear();
   if (view != nullptr) environment.file_system = view.get();
-  auto engine = std::make_unique<EngineImpl>(path, options, NestedTuning(tuning_), environment,
-                                             fork_mark_);
+  auto engine =
+      std::make_unique<EngineImpl>(path, options, NestedTuning(tuning_), environment, fork_mark_);
   RETURN_IF_ERROR(engine->Start());
   return Nested{std::move(view), std::move(engine)};
 }
@@ -373,7 +376,8 @@ Result<TableCopy> EngineImpl::LoadRows(TableRows* rows, bool checks_values, Load
   RowLoader loader(files, checks_values);
   while (rows->cursor.Next()) {
     const Status status = loader.Add(rows->cursor.row());
-    if (!status.ok()) return status.code() == StatusCode::kCorruption ? At(rows->path, status) : status;
+    if (status.code() == StatusCode::kCorruption) return At(rows->path, status);
+    RETURN_IF_ERROR(status);
   }
   RETURN_IF_ERROR(At(rows->path, rows->cursor.status()));
   RETURN_IF_ERROR(files->Complete());

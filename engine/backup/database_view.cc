@@ -65,7 +65,9 @@ class ViewDirectory final : public base::Directory {
   }
   Result<std::unique_ptr<base::File>> Open(const std::string& name, base::OpenMode) override {
     const auto made = state_->made.find(name);
-    if (made != state_->made.end()) return std::unique_ptr<base::File>(std::make_unique<MemoryFile>(name, made->second));
+    if (made != state_->made.end()) {
+      return std::unique_ptr<base::File>(std::make_unique<MemoryFile>(name, made->second));
+    }
     const auto recorded = state_->recorded.find(name);
     if (recorded == state_->recorded.end()) {
       return Status::NotFound(name + " is not part of the backup");
@@ -128,11 +130,10 @@ Result<std::unique_ptr<base::FileSystem>> ViewBackup(const CopyTools& tools,
   for (const format::BackupSegment& segment : record.segments) segments.push_back(segment.end);
   for (const BackupFile& file : FilesOf(record)) {
     if (file.is_segment) RETURN_IF_ERROR(VerifyBackupFile(state->backups.get(), file));
-    state->recorded.emplace(
-        file.is_segment ? SegmentName(file.number) : StoreFileName(file.number), file);
+    state->recorded.emplace(file.is_segment ? SegmentName(file.number) : StoreFileName(file.number),
+                            file);
   }
-  std::unique_ptr<base::FileSystem> view =
-      std::make_unique<BackupView>(tools.file_system, state);
+  std::unique_ptr<base::FileSystem> view = std::make_unique<BackupView>(tools.file_system, state);
   ASSIGN_OR_RETURN(const std::unique_ptr<StagedDatabase> staged,
                    StagedDatabase::Begin(view.get(), path));
   RETURN_IF_ERROR(staged->Finish(record.catalog, segments, tools.random));

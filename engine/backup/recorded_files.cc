@@ -79,7 +79,7 @@ Status VerifyBackupFile(base::Directory* directory, const BackupFile& file) {
 }
 
 Result<format::BackupRecord> ChosenBackup(const BackupDirectory& backups, const std::string& path,
-                                    uint64_t number) {
+                                          uint64_t number) {
   const auto& records = backups.records();
   const auto& damaged = backups.damaged();
   if (records.empty() && damaged.empty()) return Status::NotFound("'" + path + "' holds no backup");

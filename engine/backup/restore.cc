@@ -4,9 +4,9 @@
 
 #include "base/status_macros.h"
 #include "engine/backup/backup.h"
-#include "engine/backup/recorded_files.h"
 #include "engine/backup/checkpoint.h"
 #include "engine/backup/directory.h"
+#include "engine/backup/recorded_files.h"
 #include "engine/backup/staged_database.h"
 #include "engine/storage/files.h"
 #include "engine/verify/findings.h"

@@ -149,8 +149,8 @@ Status Linker::LinkNewTableAlone(const std::vector<std::string>& starts) {
 
 Status Linker::AddTable(const std::vector<std::string>& starts, format::SequenceNumber sequence,
                         format::CatalogEdit* edit, RegionSet::Addition* addition) const {
-  *addition = work_.regions->Prepare(
-      record(), format::NewRegions(record().id, starts, &*edit->counters));
+  *addition =
+      work_.regions->Prepare(record(), format::NewRegions(record().id, starts, &*edit->counters));
   const Table& table = *addition->by_id.at(record().id);
   for (const auto& region : table.regions) {
     Part part{.region = region.get(), .slices = {}};

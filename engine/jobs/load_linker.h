@@ -56,7 +56,6 @@ Status LinkLoad(const LoadWork& work, LoadFiles* files);
 /// Adds the table of `files`, with a region from each of `starts` to the next one, and their rows.
 /// Requires: LoadFiles::Complete; the table's id was reserved. Errors: kAlreadyExists, kReadOnly,
 /// kNoSpace, kIoError.
-Status LinkNewTable(const LoadWork& work, const std::vector<std::string>& starts,
-                    LoadFiles* files);
+Status LinkNewTable(const LoadWork& work, const std::vector<std::string>& starts, LoadFiles* files);
 
 }  // namespace tandem::engine

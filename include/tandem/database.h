@@ -383,7 +383,7 @@ struct RegionMergeResult {
 
 /// How a table is written to a directory (Database::ExportFiles).
 struct ExportFilesOptions {
-  const Snapshot* snapshot = nullptr;             ///< nullptr: the latest state.
+  const Snapshot* snapshot = nullptr;            ///< nullptr: the latest state.
   const std::atomic<bool>* cancelled = nullptr;  ///< As ReadOptions::cancelled.
 };
 /// Database::Attach.

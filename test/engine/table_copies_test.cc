@@ -61,8 +61,7 @@ void Fill(TestEngine* engine) {
 /// All cells of all versions, of a snapshot or the latest.
 std::string Cells(engine::Engine* engine, const std::string& table,
                   const Snapshot* snapshot = nullptr) {
-  Result<Cursor> cursor =
-      engine->Scan({.snapshot = snapshot, .versions = UINT32_MAX}, table, {});
+  Result<Cursor> cursor = engine->Scan({.snapshot = snapshot, .versions = UINT32_MAX}, table, {});
   if (!cursor.has_value()) return "!" + cursor.error().ToString();
   std::string text;
   while (cursor->Next()) {
@@ -76,7 +75,8 @@ std::string Cells(engine::Engine* engine, const std::string& table,
   return cursor->status().ok() ? text : text + "!" + cursor->status().ToString();
 }
 
-uint64_t CountWhere(engine::Engine* engine, const std::string& table, const std::string& predicate) {
+uint64_t CountWhere(engine::Engine* engine, const std::string& table,
+                    const std::string& predicate) {
   const Result<uint64_t> count = engine->Count({}, table, Predicate::Parse(predicate).value(), {});
   BOOST_REQUIRE_MESSAGE(count.has_value(), count.status().ToString());
   return *count;
@@ -255,7 +255,8 @@ BOOST_AUTO_TEST_CASE(FamiliesAreMatchedByName) {
   Create(other);
   BOOST_REQUIRE_EQUAL(AttachTo(this).ToString(), "OK");
   BOOST_TEST(CountWhere(engine(), "u", "d:c = 'v3'") == CountWhere(engine(), "t", "d:c = 'v3'"));
-  BOOST_TEST(CountWhere(engine(), "u", "e:x = 'v2-x'") == CountWhere(engine(), "t", "e:x = 'v2-x'"));
+  BOOST_TEST(CountWhere(engine(), "u", "e:x = 'v2-x'") ==
+             CountWhere(engine(), "t", "e:x = 'v2-x'"));
   BOOST_TEST(CountWhere(engine(), "u", "d:c = 'v1'") == CountWhere(engine(), "t", "d:c = 'v1'"));
   BOOST_TEST(Findings(engine()) == "");
 }
@@ -285,8 +286,8 @@ BOOST_AUTO_TEST_CASE(WhatDoesNotFitIsRefusedAndNamed) {
   other.indexes[1].columns[0].type = ColumnType::kDouble;
   Create(other);
   other = Named(SourceTable(), "no_value");
-  other.indexes = {{.name = "by_x",
-                    .columns = {{.family = "e", .qualifier = "x", .type = ColumnType::kInt64}}}};
+  other.indexes = {
+      {.name = "by_x", .columns = {{.family = "e", .qualifier = "x", .type = ColumnType::kInt64}}}};
   Create(other);
   const std::string before = StateOf(this);
   BOOST_TEST(AttachTo(this, "no_family").ToString() ==
@@ -407,10 +408,9 @@ void Forge(TestEngine* engine, const std::function<void(format::Catalog*)>& chan
   auto draft = *engine::StagedDatabase::Begin(&engine->disk, "forged");
   for (const auto& [number, record] : catalog.files) {
     const auto file = *opened->storage->OpenFile(number);
-    BOOST_REQUIRE(draft
-                      ->AddCopy("store-" + std::to_string(number.value), file.get(),
-                                record.size_bytes)
-                      .has_value());
+    BOOST_REQUIRE(
+        draft->AddCopy("store-" + std::to_string(number.value), file.get(), record.size_bytes)
+            .has_value());
   }
   change(&catalog);
   catalog.segments.clear();
@@ -452,9 +452,9 @@ BOOST_AUTO_TEST_CASE(ACancelledAttachChangesNothing) {
               StatusCode::kCancelled));
   BOOST_TEST((engine()->ExportFiles("t", "new", {.cancelled = &cancelled}).status().code() ==
               StatusCode::kCancelled));
-  BOOST_TEST((engine()->RestoreTable(kExport, "t", {.as = "w", .cancelled = &cancelled})
-                  .status()
-                  .code() == StatusCode::kCancelled));
+  BOOST_TEST(
+      (engine()->RestoreTable(kExport, "t", {.as = "w", .cancelled = &cancelled}).status().code() ==
+       StatusCode::kCancelled));
   BOOST_TEST((StateOf(this) == before));
 }
 
@@ -486,10 +486,9 @@ BOOST_AUTO_TEST_CASE(ATableIsRestoredFromACheckpointWithItsLog) {
   BOOST_TEST(Findings(engine()) == "");
   BOOST_TEST(engine()->RestoreTable("checkpoint", "absent", {}).status().ToString() ==
              "NotFound: 'checkpoint': table 'absent' does not exist");
-  BOOST_TEST(engine()->RestoreTable("checkpoint", "t", {.as = "w", .backup = 1})
-                 .status()
-                 .ToString() ==
-             "InvalidArgument: 'checkpoint' is a database and has no backup 1");
+  BOOST_TEST(
+      engine()->RestoreTable("checkpoint", "t", {.as = "w", .backup = 1}).status().ToString() ==
+      "InvalidArgument: 'checkpoint' is a database and has no backup 1");
 }
 
 BOOST_AUTO_TEST_CASE(ATableIsRestoredFromABackupUnderItsName) {

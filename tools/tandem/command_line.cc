@@ -55,6 +55,8 @@ struct Arguments {
   CheckpointOptions checkpoint;
   BackupOptions backup;
   RestoreOptions restore;
+  AttachVerbOptions attach;
+  RestoreTableVerbOptions restore_table;
   VersionOptions version;
   std::string output;
   bool verbose = false;
@@ -245,8 +247,7 @@ void Grammar::AddImport() {
   verb->add_flag("--strict", import.strict, "Stop at the first malformed record (exit 2)");
   verb->add_flag("--acknowledge", import.acknowledge,
                  "Print the count of records written after each batch");
-  verb->add_flag("--bulk", import.bulk,
-                 "All rows or none, past the log; row keys must rise");
+  verb->add_flag("--bulk", import.bulk, "All rows or none, past the log; row keys must rise");
   verb->add_flag("--compact", import.compact, "Then merge the table's files, as compact does");
   verb->add_option("--batch", import.batch_rows, "Rows written together; default 500")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}));
@@ -388,6 +389,12 @@ void Grammar::AddMaintenance() {
   verb->add_option("-o,--file", exported.to, "Write into this file; default: standard output");
   AddRange(verb, &exported.range);
   AddTimes(verb, &exported.read);
+  CLI::Option* files = verb->add_option("--files", exported.files,
+                                        "Write store files into this new directory, for 'attach'");
+  for (const char* text :
+       {"--format", "--file", "--start", "--end", "--prefix", "--as-of", "--since"}) {
+    files->excludes(verb->get_option(text));
+  }
 
   ClockOptions& clock = arguments_.clock;
   AddVerb("clock", &clock)
@@ -461,6 +468,20 @@ void Grammar::AddCopies() {
   CLI::Option* verify = verb->add_flag("--verify", restore.verify, "Only check every byte of all");
   for (CLI::Option* only : {list, verify}) only->excludes(destination)->excludes(at);
   list->excludes(verify);
+
+  AttachVerbOptions& attach = arguments_.attach;
+  verb = AddVerb("attach", &attach);
+  verb->add_option("DIR", attach.directory, "What 'export --files' made")->required();
+  verb->add_option("--table", attach.to, "The table that gets the rows")->required();
+
+  RestoreTableVerbOptions& table = arguments_.restore_table;
+  verb = AddVerb("restore-table", &table);
+  verb->add_option("SOURCE", table.source, "Another database, or a directory of backups")
+      ->required();
+  verb->add_option("TABLE", table.name, "Its name there")->required();
+  verb->add_option("--as", table.as, "Its name here; default: the same");
+  verb->add_option("--at,--backup", table.number, "Number of the backup; default: newest")
+      ->check(CLI::Range(uint64_t{1}, UINT64_MAX));
 }
 
 Result<CommandLine> Grammar::Parse(const std::vector<std::string>& words) {
