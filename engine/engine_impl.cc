@@ -424,6 +424,13 @@ Status EngineImpl::FlushEverything() {
 //      components are destroyed.
 //   5. ROOT is marked as closed, unless the database had turned read-only.
 Status EngineImpl::Close() {
+  bool closed = false;
+  const Status status = Close(&closed);
+  if (status.ok() || !closed) return status;
+  return Status::IoError("closed, but not cleanly (the next open recovers): " + status.ToString());
+}
+
+Status EngineImpl::Close(bool* closed) {
   if (closing_.exchange(true, std::memory_order_acq_rel)) return Closed();
   const Status prepared = Guarded([this] { return PrepareClose(); });
   if (!prepared.ok()) {
@@ -443,8 +450,8 @@ Status EngineImpl::Close() {
   }
   database_.opened.storage.reset();
   is_open_ = false;
-  if (status.ok()) return status;
-  return Status::IoError("closed, but not cleanly (the next open recovers): " + status.ToString());
+  *closed = true;
+  return status;
 }
 
 Status EngineImpl::PrepareClose() {

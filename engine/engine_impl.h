@@ -158,6 +158,8 @@ class EngineImpl final : public Engine {
   Status FlushAllOf(Region& region);
   Status FlushEverything();
   Status PrepareClose();
+  /// `*closed`: it is, cleanly or not.
+  Status Close(bool* closed);
   void MergeLittle();
   Status SealLog();
   Status CommitCounters();
@@ -206,7 +208,7 @@ class EngineImpl final : public Engine {
   Result<Nested> OpenNested(const std::string& path, const Options& options,
                             std::unique_ptr<base::FileSystem> view);
   Result<Nested> OpenSource(const std::string& path, uint64_t backup);
-  Status VerifyFiles(std::string_view table);
+  Status VerifyFiles(format::TableId table);
   Result<TableOptions> DefinitionOf(const ReadOptions& options, std::string_view table);
   Result<format::TableId> ReserveTableId();
   Result<TableCopy> LoadNewTable(const TableOptions& options, TableRows* rows);

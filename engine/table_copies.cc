@@ -11,7 +11,9 @@
 #include "base/guarded.h"
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/backup/checkpoint.h"
 #include "engine/backup/database_view.h"
+#include "engine/backup/recorded_files.h"
 #include "engine/backup/staged_database.h"
 #include "engine/create_table.h"
 #include "engine/engine_impl.h"
@@ -19,8 +21,7 @@
 #include "engine/jobs/load_linker.h"
 #include "engine/jobs/row_loader.h"
 #include "engine/storage/files.h"
-#include "engine/verify/catalog.h"
-#include "engine/verify/view.h"
+#include "engine/verify/file_hash.h"
 
 namespace tandem::engine {
 
@@ -236,18 +237,24 @@ Result<EngineImpl::Nested> EngineImpl::OpenSource(const std::string& path, uint6
   return source;
 }
 
-// Compares the files of a table with the catalog, byte by byte. What does not agree is described by
-// the file's own checksums too, which say where.
-Status EngineImpl::VerifyFiles(std::string_view table) {
-  ASSIGN_OR_RETURN(const TableView view, ViewOf(ReadOptions(), table));
-  VerifyReport report;
-  RETURN_IF_ERROR(VerifyFilesOf(view, database_.opened.storage.get(), &report));
-  if (report.findings.empty()) return {};
-  VerifyReport details;
-  const Status status = VerifyView(read_resources(), view, /*deep=*/false, &details);
-  std::string text = report.findings.front().text;
-  if (status.ok() && !details.findings.empty()) text += "; " + details.findings.front().text;
-  return Status::Corruption(text);
+// Compares the files of a table with the catalog, byte by byte. One that does not agree is described
+// by its own checksums too, which say where.
+Status EngineImpl::VerifyFiles(format::TableId table) {
+  Storage* const storage = database_.opened.storage.get();
+  const format::Catalog catalog = storage->catalog();
+  for (const auto& [number, record] : catalog.files) {
+    if (record.table != table) continue;
+    ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, storage->OpenFile(number));
+    ASSIGN_OR_RETURN(const format::Hash128 found, format::HashFile(file.get(), record.size_bytes));
+    const Status mismatch = CheckHash(file->name(), record.hash, found);
+    if (mismatch.ok()) continue;
+    const Status located = LocateDamage(
+        std::move(file), {.number = number, .size_bytes = record.size_bytes, .id = record.id});
+    if (located.code() != StatusCode::kCorruption) return mismatch;
+    return Status::Corruption(std::string(mismatch.message()) + "; " +
+                              std::string(located.message()));
+  }
+  return {};
 }
 
 Result<TableOptions> EngineImpl::DefinitionOf(const ReadOptions& options, std::string_view table) {
@@ -279,7 +286,8 @@ Result<TableCopy> EngineImpl::ExportFiles(std::string_view table, const std::str
   nested_options.create_if_missing = true;
   ASSIGN_OR_RETURN(const Nested target, OpenNested(path, nested_options, nullptr));
   ASSIGN_OR_RETURN(const TableCopy copy, target.engine->LoadNewTable(definition, &rows));
-  RETURN_IF_ERROR(target.engine->Close());
+  bool closed = false;
+  RETURN_IF_ERROR(target.engine->Close(&closed));
   draft.Keep();
   return copy;
 }
@@ -302,7 +310,7 @@ Result<TableCopy> EngineImpl::Attach(std::string_view name, const std::string& p
   RETURN_IF_ERROR(CheckDisjoint(path, *tables.front()));
   const format::TableRecord& record = *tables.front()->record;
   RETURN_IF_ERROR(CheckDefinitions(record, *table->record));
-  RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(record.name)));
+  RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(record.id)));
   const bool in_pieces = HasFamiliesInOrder(record, *table->record);
   ASSIGN_OR_RETURN(
       Cursor cursor,
@@ -323,7 +331,8 @@ Result<TableCopy> EngineImpl::RestoreTable(const std::string& path, std::string_
   Result<TableOptions> definition = source.engine->DefinitionOf(read, table);
   if (!definition) return At(path, definition.error());
   definition->name = name;
-  RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(table)));
+  const format::TableId id = source.engine->database_.regions->Find(table)->record->id;
+  RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(id)));
   ASSIGN_OR_RETURN(Cursor cursor, source.engine->Scan(read, table, {}));
   TableRows rows{std::move(cursor), path};
   return LoadNewTable(*definition, &rows);

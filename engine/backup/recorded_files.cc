@@ -17,21 +17,6 @@
 namespace tandem::engine {
 namespace {
 
-// What the file's own checksums find first; OK when they find nothing.
-Status LocateInStore(std::unique_ptr<base::File> opened, const BackupFile& file) {
-  const std::string name = opened->name();
-  const format::ExpectedFile expected{
-      .number = file.number, .size_bytes = file.size_bytes, .id = file.id, .database = {}};
-  ASSIGN_OR_RETURN(const auto store, format::StoreFile::Open(std::move(opened), expected, nullptr));
-  VerifyReport report;
-  {
-    format::Findings findings(name, &report);
-    RETURN_IF_ERROR(format::VerifyBlocks(*store, &findings));
-  }
-  if (report.findings.empty()) return {};
-  return Status::Corruption(report.findings.front().text);
-}
-
 Status LocateInSegment(base::File* opened, const BackupFile& file) {
   ASSIGN_OR_RETURN(const wal::SegmentHeader header, wal::ReadSegmentHeader(opened));
   format::FrameChain chain;
@@ -46,6 +31,18 @@ Status LocateInSegment(base::File* opened, const BackupFile& file) {
 }
 
 }  // namespace
+
+Status LocateDamage(std::unique_ptr<base::File> opened, const format::ExpectedFile& expected) {
+  const std::string name = opened->name();
+  ASSIGN_OR_RETURN(const auto store, format::StoreFile::Open(std::move(opened), expected, nullptr));
+  VerifyReport report;
+  {
+    format::Findings findings(name, &report);
+    RETURN_IF_ERROR(format::VerifyBlocks(*store, &findings));
+  }
+  if (report.findings.empty()) return {};
+  return Status::Corruption(report.findings.front().text);
+}
 
 Result<std::unique_ptr<base::File>> OpenBackupFile(base::Directory* directory,
                                                    const BackupFile& file) {
@@ -64,8 +61,10 @@ Result<std::unique_ptr<base::File>> OpenBackupFile(base::Directory* directory,
 Status DescribeDamage(base::Directory* directory, const BackupFile& file, const Status& mismatch) {
   auto opened = directory->Open(file.name(), base::OpenMode::kReadOnly);
   if (!opened) return mismatch;
+  const format::ExpectedFile expected{
+      .number = file.number, .size_bytes = file.size_bytes, .id = file.id, .database = {}};
   const Status located = file.is_segment ? LocateInSegment(opened->get(), file)
-                                         : LocateInStore(std::move(*opened), file);
+                                         : LocateDamage(std::move(*opened), expected);
   if (located.code() != StatusCode::kCorruption) return mismatch;
   return Status::Corruption(std::string(mismatch.message()) + "; " +
                             std::string(located.message()));

@@ -7,6 +7,7 @@
 
 #include "base/file_system.h"
 #include "engine/backup/directory.h"
+#include "store_file/store_file.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
@@ -21,6 +22,8 @@ Result<std::unique_ptr<base::File>> OpenBackupFile(base::Directory* directory,
 /// Compares its hash with the record. Errors: kCorruption naming file, offset, expected and found;
 /// kIoError.
 Status VerifyBackupFile(base::Directory* directory, const BackupFile& file);
+/// What the checksums of a store file, whose hash is wrong, find first; OK when they find nothing.
+Status LocateDamage(std::unique_ptr<base::File> opened, const format::ExpectedFile& expected);
 /// `mismatch`, the error of a file whose hash is wrong, with what its own checksums find first.
 Status DescribeDamage(base::Directory* directory, const BackupFile& file, const Status& mismatch);
 
