@@ -237,8 +237,8 @@ Result<EngineImpl::Nested> EngineImpl::OpenSource(const std::string& path, uint6
   return source;
 }
 
-// Compares the files of a table with the catalog, byte by byte. One that does not agree is described
-// by its own checksums too, which say where.
+// Compares the files of a table with the catalog, byte by byte. One that does not agree is
+// described by its own checksums too, which say where.
 Status EngineImpl::VerifyFiles(format::TableId table) {
   Storage* const storage = database_.opened.storage.get();
   const format::Catalog catalog = storage->catalog();
