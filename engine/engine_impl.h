@@ -208,7 +208,7 @@ class EngineImpl final : public Engine {
   Result<Nested> OpenNested(const std::string& path, const Options& options,
                             std::unique_ptr<base::FileSystem> view);
   Result<Nested> OpenSource(const std::string& path, uint64_t backup);
-  Status VerifyFiles(format::TableId table);
+  Status VerifyFiles(format::TableId table, const std::atomic<bool>* cancelled);
   Result<TableOptions> DefinitionOf(const ReadOptions& options, std::string_view table);
   Result<format::TableId> ReserveTableId();
   Result<TableCopy> LoadNewTable(const TableOptions& options, TableRows* rows);

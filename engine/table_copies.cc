@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/guarded.h"
+#include "base/cancellation.h"
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/backup/checkpoint.h"
 #include "engine/backup/database_view.h"
+#include "engine/backup/draft_directory.h"
 #include "engine/backup/recorded_files.h"
-#include "engine/backup/staged_database.h"
 #include "engine/create_table.h"
 #include "engine/engine_impl.h"
 #include "engine/jobs/load_files.h"
@@ -85,49 +85,6 @@ Status CheckDisjoint(const std::string& path, const Table& table) {
   return {};
 }
 
-/// A new directory for a database, which is removed with all that is in it unless it is kept.
-class DraftDirectory {
- public:
-  DraftDirectory(base::FileSystem* file_system, std::string path)
-      : file_system_(file_system), path_(std::move(path)) {}
-  ~DraftDirectory() {
-    if (!made_) return;
-    Guarded([this] {
-      RETURN_IF_ERROR(RemoveFiles());
-      return file_system_->RemoveDirectory(path_);
-    }).Ignore("the next attempt says that something is left");
-  }
-  DraftDirectory(const DraftDirectory&) = delete;
-  DraftDirectory& operator=(const DraftDirectory&) = delete;
-
-  /// `database`: the directory that it must not be inside of.
-  Status Make(const std::string& database) {
-    ASSIGN_OR_RETURN(const auto directory, CreateCopyDirectory(file_system_, path_));
-    made_ = true;
-    ASSIGN_OR_RETURN(const auto own, file_system_->OpenDirectory(database, /*create=*/false));
-    ASSIGN_OR_RETURN(const bool inside, directory->IsWithin(*own));
-    if (!inside) return {};
-    return Status::InvalidArgument("'" + path_ +
-                                   "' lies in the database's own directory; name one outside");
-  }
-  void Keep() { made_ = false; }
-
- private:
-  // ROOT goes first, durably, so that what is left is never taken for a database.
-  Status RemoveFiles() {
-    ASSIGN_OR_RETURN(const auto directory, file_system_->OpenDirectory(path_, /*create=*/false));
-    directory->Remove(kRootName).Ignore("it may not be there yet");
-    RETURN_IF_ERROR(directory->Sync());
-    ASSIGN_OR_RETURN(const std::vector<LocalFile> files, ListLocalFiles(directory.get()));
-    for (const LocalFile& file : files) RETURN_IF_ERROR(directory->Remove(file.name));
-    return {};
-  }
-
-  base::FileSystem* const file_system_;
-  const std::string path_;
-  bool made_ = false;
-};
-
 // All versions of all cells. `in_pieces`: rows of any size.
 ReadOptions WholeTable(const Snapshot* snapshot, const std::atomic<bool>* cancelled,
                        bool in_pieces = true) {
@@ -156,7 +113,9 @@ std::optional<ColumnType> DeclaredType(const format::TableRecord& table, format:
 
 Status CheckType(const format::TableRecord& from, const format::TableRecord& to,
                  format::FamilyId family, const std::string& qualifier) {
-  const std::string& name = from.FindFamily(family)->options.name;
+  const format::FamilyRecord* const here = from.FindFamily(family);
+  if (here == nullptr || here->dropped) return {};
+  const std::string& name = here->options.name;
   const std::optional<ColumnType> theirs = DeclaredType(from, family, qualifier);
   const std::optional<ColumnType> ours = DeclaredType(to, to.FindFamily(name)->id, qualifier);
   if (!ours.has_value() || ours == theirs) return {};
@@ -239,13 +198,16 @@ Result<EngineImpl::Nested> EngineImpl::OpenSource(const std::string& path, uint6
 
 // Compares the files of a table with the catalog, byte by byte. One that does not agree is
 // described by its own checksums too, which say where.
-Status EngineImpl::VerifyFiles(format::TableId table) {
+Status EngineImpl::VerifyFiles(format::TableId table, const std::atomic<bool>* cancelled) {
+  const base::Cancellation cancellation(cancelled);
+  const auto check = [&](uint64_t, std::string_view) { return cancellation.Check(); };
   Storage* const storage = database_.opened.storage.get();
   const format::Catalog catalog = storage->catalog();
   for (const auto& [number, record] : catalog.files) {
     if (record.table != table) continue;
     ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, storage->OpenFile(number));
-    ASSIGN_OR_RETURN(const format::Hash128 found, format::HashFile(file.get(), record.size_bytes));
+    ASSIGN_OR_RETURN(const format::Hash128 found,
+                     format::HashFile(file.get(), record.size_bytes, check));
     const Status mismatch = CheckHash(file->name(), record.hash, found);
     if (mismatch.ok()) continue;
     const Status located = LocateDamage(
@@ -310,7 +272,7 @@ Result<TableCopy> EngineImpl::Attach(std::string_view name, const std::string& p
   RETURN_IF_ERROR(CheckDisjoint(path, *tables.front()));
   const format::TableRecord& record = *tables.front()->record;
   RETURN_IF_ERROR(CheckDefinitions(record, *table->record));
-  RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(record.id)));
+  RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(record.id, options.cancelled)));
   const bool in_pieces = HasFamiliesInOrder(record, *table->record);
   ASSIGN_OR_RETURN(
       Cursor cursor,
@@ -332,7 +294,7 @@ Result<TableCopy> EngineImpl::RestoreTable(const std::string& path, std::string_
   if (!definition) return At(path, definition.error());
   definition->name = name;
   const format::TableId id = source.engine->database_.regions->Find(table)->record->id;
-  RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(id)));
+  RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(id, options.cancelled)));
   ASSIGN_OR_RETURN(Cursor cursor, source.engine->Scan(read, table, {}));
   TableRows rows{std::move(cursor), path};
   return LoadNewTable(*definition, &rows);
