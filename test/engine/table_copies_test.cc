@@ -511,6 +511,25 @@ BOOST_AUTO_TEST_CASE(ATableIsRestoredFromABackupUnderItsName) {
   BOOST_TEST(Cells(engine(), "t") == later);
 }
 
+BOOST_AUTO_TEST_CASE(ATableIsCopiedWithinItsDatabase) {
+  BOOST_REQUIRE_EQUAL(engine()->RestoreTable("db", "t", {.as = "twin"}).status().ToString(), "OK");
+  BOOST_TEST(Cells(engine(), "twin") == cells);
+  PutRow(engine(), "t", 3, "later", 100);
+  BOOST_TEST(Cells(engine(), "twin") == cells);
+  BOOST_TEST(Findings(engine()) == "");
+}
+
+BOOST_AUTO_TEST_CASE(AValueThatDoesNotFitAnIndexIsRestored) {
+  BOOST_REQUIRE(
+      engine()
+          ->CreateIndex(
+              "t", {.name = "late", .columns = {{.qualifier = "c", .type = ColumnType::kInt64}}})
+          .ok());
+  BOOST_REQUIRE_EQUAL(engine()->RestoreTable("db", "t", {.as = "twin"}).status().ToString(), "OK");
+  BOOST_TEST(Cells(engine(), "twin") == cells);
+  BOOST_TEST(Findings(engine()) == "");
+}
+
 BOOST_AUTO_TEST_CASE(ADamagedBackupIsNotRestored) {
   BOOST_REQUIRE(engine()->Flush("t").ok());
   BOOST_REQUIRE(engine()->Backup("backups").has_value());
