@@ -105,6 +105,7 @@ void EngineImpl::BuildComponents() {
   Storage* storage = database_.opened.storage.get();
   RegionSet* regions = database_.regions.get();
   history_ = std::make_shared<SchemaHistory>(regions);
+  named_snapshots_ = std::make_shared<NamedSnapshots>(database_.files.get(), regions);
   if (!options_.read_only) SealOldSegments(database_, &segments_);
   snapshots_->Publish(database_.last_sequence);
   log_ = std::make_unique<GroupLog>(storage, &segments_, &health_, database_.last_sequence,
@@ -244,6 +245,12 @@ void EngineImpl::BuildBulkWork(const FileWork& files) {
       .sync_log = [this] { return SyncLog(); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }});
+  snapshot_editor_ = std::make_unique<SnapshotEditor>(
+      SnapshotEditor::Dependencies{.work = bulk_work_.get(),
+                                   .storage = database_.opened.storage.get(),
+                                   .open = named_snapshots_.get(),
+                                   .time = &time_,
+                                   .clock = environment_.clock});
 }
 
 // Reads continue without the section; a writable database rewrites the file, reported or not.
@@ -524,8 +531,10 @@ void EngineImpl::ReportClock() {
 void EngineImpl::Shutdown() {
   const uint64_t freed = database_.memory->bytes();
   if (history_ != nullptr) history_->End();
+  if (named_snapshots_ != nullptr) named_snapshots_->End();
   scrubber_.reset();
   maintenance_.reset();
+  snapshot_editor_.reset();
   bulk_work_.reset();
   schema_.reset();
   region_merger_.reset();

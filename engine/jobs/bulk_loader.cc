@@ -3,7 +3,6 @@
 #include "engine/jobs/bulk_loader.h"
 
 #include <algorithm>
-#include <list>
 #include <utility>
 
 #include "base/guarded.h"
@@ -149,53 +148,20 @@ Status BulkLoader::LinkRows() {
   RETURN_IF_ERROR(WriteRow());
   if (writer_ != nullptr) RETURN_IF_ERROR(Hold());
   if (!run_.holds_files()) return {};
-  bool again = true;
-  while (again) RETURN_IF_ERROR(TryLink(&again));
-  return {};
+  const auto find = [this]() -> Result<Regions> {
+    const std::shared_ptr<const Table> table = work_.regions->Find(table_->id);
+    if (table == nullptr) return TableNotFound(table_->name);
+    const auto found = table->RegionsOf(first_key_, key_);
+    return Regions(found.begin(), found.end());
+  };
+  return RunFlushed(work_, find, [this](const Regions& regions) { return LinkAlone(regions); });
 }
 
-Status BulkLoader::TryLink(bool* again) {
-  *again = false;
-  const std::shared_ptr<const Table> table = work_.regions->Find(table_->id);
-  if (table == nullptr) return TableNotFound(table_->name);
-  const auto found = table->RegionsOf(first_key_, key_);
-  const Regions regions(found.begin(), found.end());
-  RETURN_IF_ERROR(work_.flush(regions));
-  Status status;
-  {
-    std::list<RegionJobLock> turns;
-    for (const auto& region : regions) turns.emplace_back(*region, Region::Work::kFlush);
-    status = work_.queue->RunAlone([&] { return LinkAlone(regions, again); });
-  }
-  // Also after an error: a memstore may wait for its flush.
-  for (const auto& region : regions) work_.begin(*region);
-  return status;
-}
-
-// Regions that were split or merged meanwhile are looked for again; two that are being merged share
-// a memstore, and the next flush waits until they no longer do.
-Status BulkLoader::LinkAlone(const Regions& regions, bool* again) {
-  RETURN_IF_ERROR(work_.files.health->CheckWritable());
-  if (work_.regions->Find(table_->id) == nullptr) return TableNotFound(table_->name);
-  *again = std::any_of(regions.begin(), regions.end(), [](const auto& region) {
-    return region->is_retired() || region->shares_memstore();
-  });
-  if (*again) return {};
-  RETURN_IF_ERROR(FlushRest(regions));
+Status BulkLoader::LinkAlone(const Regions& regions) {
   const format::SequenceNumber sequence = work_.queue->TakeSequence();
   RETURN_IF_ERROR(run_.FinishHeld(sequence));
   ASSIGN_OR_RETURN(const std::vector<Part> parts, PartsOf(regions));
   return Commit(parts, sequence);
-}
-
-Status BulkLoader::FlushRest(const Regions& regions) {
-  RETURN_IF_ERROR(work_.sync_log());
-  for (const auto& region : regions) {
-    region->SwitchMemstore();
-    work_.memstore_changed(*region);
-    RETURN_IF_ERROR(work_.flusher->FlushAlone(*region));
-  }
-  return {};
 }
 
 Result<std::vector<BulkLoader::Part>> BulkLoader::PartsOf(const Regions& regions) const {

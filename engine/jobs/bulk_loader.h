@@ -2,10 +2,8 @@
 // memstores. No row is in the table before the load is linked, and then all are.
 //
 // Steps of Link, each of which a crash may follow:
-//   1. The regions are flushed, so that little is left for step 3.
-//   2. Their flush turns are taken: no region is split or merged from now on.
-//   3. Alone in the commit queue: what was written since step 1 is flushed, so that every older
-//      operation on the regions is in older files.
+//   1. to 3. Those of RunFlushed (flushed_regions.h): every older operation on the regions is in
+//      older files, and the load is alone in the commit queue.
 //   4. The load takes one sequence, which is that of all its cells. The ends of its files, with
 //      that sequence, are written; everything before them was written and synced already.
 //   5. One catalog edit adds the files to the regions, as their newest run, and the regions'
@@ -24,28 +22,12 @@
 #include "base/arena.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/commit/write_plan.h"
-#include "engine/jobs/flush.h"
+#include "engine/jobs/flushed_regions.h"
 #include "engine/jobs/run_writer.h"
 #include "engine/region/region_set.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
-
-/// What bulk loads need; all outlive them.
-struct BulkWork {
-  FileWork files;
-  RegionSet* regions = nullptr;
-  CommitQueue* queue = nullptr;
-  Flusher* flusher = nullptr;
-  /// Switches and flushes the memstores of the regions.
-  std::function<Status(const std::vector<std::shared_ptr<Region>>&)> flush;
-  /// Makes the whole log durable. Threads: the commit leader.
-  std::function<Status()> sync_log;
-  /// The region has another memstore. Threads: the commit leader.
-  std::function<void(Region&)> memstore_changed;
-  /// Schedules what follows when the region has more files.
-  std::function<void(Region&)> begin;
-};
 
 /// Threads: one at a time.
 class BulkLoader {
@@ -70,7 +52,6 @@ class BulkLoader {
   const std::shared_ptr<const format::TableRecord>& table() const { return table_; }
 
  private:
-  using Regions = std::vector<std::shared_ptr<Region>>;
   /// What a region gets of the files.
   struct Part {
     Region* region = nullptr;
@@ -84,9 +65,7 @@ class BulkLoader {
   Status PrepareFile();
   Status Hold();
   Status LinkRows();
-  Status TryLink(bool* again);
-  Status LinkAlone(const Regions& regions, bool* again);
-  Status FlushRest(const Regions& regions);
+  Status LinkAlone(const Regions& regions);
   Result<std::vector<Part>> PartsOf(const Regions& regions) const;
   Status Commit(const std::vector<Part>& parts, format::SequenceNumber sequence);
 

@@ -377,7 +377,8 @@ Status Compactor::InstallOrRetire(Region& region, const Inputs& inputs, const Fi
   return installed;
 }
 
-// Those of the inputs that no other region refers to, as one with a part of the same file may.
+// Those of the inputs that no other region, as one with a part of the same file may, and no named
+// snapshot refers to.
 std::vector<FileSlice> Compactor::LastReferences(const format::Catalog& catalog,
                                                  const Region& region, const Inputs& inputs) {
   std::set<format::FileNumber> elsewhere;
@@ -393,7 +394,9 @@ std::vector<FileSlice> Compactor::LastReferences(const format::Catalog& catalog,
   }
   std::vector<FileSlice> last;
   for (const FileSlice& slice : slices) {
-    if (!elsewhere.contains(slice.file->store().number())) last.push_back(slice);
+    const format::FileNumber number = slice.file->store().number();
+    if (elsewhere.contains(number) || catalog.snapshot_files.contains(number)) continue;
+    last.push_back(slice);
   }
   return last;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -43,10 +43,15 @@ class StoreFiles {
   Result<NewFile> Create() { return storage_->CreateFile(); }
   /// Errors: kCorruption if the file does not match the record.
   Result<std::shared_ptr<LiveFile>> Open(const format::FileRecord& record);
+  /// The same; a file that is open already is not opened again.
+  Result<std::shared_ptr<LiveFile>> OpenOnce(const format::FileRecord& record);
   /// Deletes a file that the catalog does not name: one that was never added, or a retired one.
   void Discard(format::FileNumber number);
   /// Requires: the catalog no longer names `file`. It is deleted when its last reader releases it.
   static void Retire(LiveFile& file);
+  /// Requires: the catalog no longer names the file. It is deleted now, or when its last reader
+  /// releases it.
+  void RetireOrDiscard(format::FileNumber number) EXCLUDES(mutex_);
   /// The files that were retired and still have a reader.
   std::set<format::FileNumber> Retired() const EXCLUDES(mutex_);
 
@@ -54,6 +59,9 @@ class StoreFiles {
   uint64_t cache_size_bytes() const { return cache_.size_bytes(); }
 
  private:
+  std::shared_ptr<LiveFile> List(const std::shared_ptr<StoredFile>& file) EXCLUDES(mutex_);
+  std::shared_ptr<LiveFile> FindOpen(format::FileNumber number) const EXCLUDES(mutex_);
+
   Storage* storage_;
   Health* health_;
   const format::DatabaseId database_;
@@ -62,7 +70,11 @@ class StoreFiles {
 
   friend class StoredFile;
   mutable base::Mutex mutex_;
-  std::list<const StoredFile*> open_ GUARDED_BY(mutex_);
+  struct OpenFile {
+    const StoredFile* file = nullptr;
+    std::weak_ptr<StoredFile> shared = {};
+  };
+  std::map<format::FileNumber, OpenFile> open_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tandem::engine

@@ -27,6 +27,8 @@ enum class SpaceKind : uint8_t {
   kFilter,
   kKeyHashes,
   kRest,     ///< Schema, dictionaries, statistics, bitmaps, the table of sections, padding.
+  /// Of files that only named snapshots have; where one alone has the file, its name.
+  kSnapshot,
   kOutside,  ///< Rows of shared files that no region has any more, with all that belongs to them.
   kInUse,    ///< Store files that merges have replaced, and that cursors or calls still read.
   kHeld,     ///< The same for a copy that is being made, or a reader in another process.
@@ -70,11 +72,26 @@ struct SnapshotInfo {
   int64_t age_micros = 0;
 };
 
+/// A snapshot that Database::CreateSnapshot made.
+struct NamedSnapshotInfo {
+  std::string name;
+  uint64_t sequence = 0;            ///< Of the last operation that it sees.
+  int64_t created_micros = 0;       ///< Since 1970.
+  int64_t age_micros = 0;           ///< By the database's time.
+  std::vector<std::string> tables;  ///< As they were named then, in the order of their creation.
+  uint64_t regions = 0;
+  uint64_t files = 0, bytes = 0;  ///< Of all its files; its tables may still have them.
+  /// Of those that no table has any more, and of these the ones that no other snapshot has: what
+  /// dropping it would free.
+  uint64_t kept_bytes = 0, own_bytes = 0;
+};
+
 struct SpaceUsage {
   uint64_t directory_bytes = 0;         ///< The sizes of all files, the sum over `parts`.
   std::vector<SpacePart> parts;         ///< By kind, table, region and name.
   std::vector<RegionSpace> regions;     ///< By table, and start key.
   std::vector<SnapshotInfo> snapshots;  ///< The open ones, the oldest first.
+  std::vector<NamedSnapshotInfo> named_snapshots;  ///< By name.
   std::vector<std::string> cursors;     ///< Of each open cursor and pinned row, its table.
 };
 

@@ -1,0 +1,127 @@
+// Named snapshots that are open for reading. A region at one is a version that is made of exactly
+// the files that the catalog names for it, without memstores. These hold every operation up to the
+// snapshot's sequence and no later one, so a read is as fast as one of the present.
+//
+// Files are opened when a read first needs their region. A snapshot may be dropped while it is
+// open: what nothing refers to then stays on disk until the last pin of it is gone. Views keep a
+// pin, so a cursor does.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/call_gate.h"
+#include "base/mutex.h"
+#include "base/shared_map.h"
+#include "engine/region/region_set.h"
+#include "engine/region/store_files.h"
+#include "engine/region/view.h"
+#include "engine/storage/catalog.h"
+#include "format/cell/visibility.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// A named snapshot as it was when it was opened. Threads: any.
+class OpenNamedSnapshot {
+ public:
+  /// `files` and `regions` outlive Release.
+  OpenNamedSnapshot(const format::Catalog& catalog, const format::SnapshotRecord& record,
+                    StoreFiles* files, const RegionSet* regions);
+
+  const format::SnapshotRecord& record() const { return record_; }
+  format::ReadPoint point() const {
+    return {.sequence = record_.sequence, .now_micros = record_.now_micros};
+  }
+  /// The table of that name at the snapshot; nullptr: it had none. Its regions are there to be
+  /// chosen by key; what they hold is what VersionOf returns.
+  std::shared_ptr<const Table> Find(std::string_view name) EXCLUDES(mutex_);
+  /// Requires: `region` is of a table that Find returned. Errors: those of StoreFiles::Open.
+  Result<std::shared_ptr<const RegionVersion>> VersionOf(const Region& region) EXCLUDES(mutex_);
+  /// Releases tables and files. Nothing may be read from then on.
+  void Release() EXCLUDES(mutex_);
+
+ private:
+  Result<std::shared_ptr<const RegionVersion>> Open(const Region& region) const;
+
+  const format::SnapshotRecord record_;
+  const base::SharedMap<format::FileNumber, format::FileRecord> file_records_;
+  StoreFiles* const files_;
+  const RegionSet* const regions_;
+  base::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Table>, std::less<>> tables_ GUARDED_BY(mutex_);
+  std::map<format::RegionId, std::shared_ptr<const RegionVersion>> versions_ GUARDED_BY(mutex_);
+};
+
+/// Threads: any. Held by shared_ptr: pins keep it alive.
+class NamedSnapshots : public std::enable_shared_from_this<NamedSnapshots> {
+  struct Entry;
+
+ public:
+  /// Both outlive End.
+  NamedSnapshots(StoreFiles* files, const RegionSet* regions) : files_(files), regions_(regions) {}
+
+  /// Keeps a snapshot open, and its files on disk.
+  class Pin {
+   public:
+    /// Of nothing yet; see NamedSnapshots::Open.
+    explicit Pin(std::shared_ptr<NamedSnapshots> snapshots) : snapshots_(std::move(snapshots)) {}
+    ~Pin();
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+    OpenNamedSnapshot& snapshot() const;
+
+   private:
+    friend class NamedSnapshots;
+    const std::shared_ptr<NamedSnapshots> snapshots_;
+    std::shared_ptr<Entry> entry_;  // Not changed after Open.
+  };
+  /// Opens a snapshot of `catalog`, unless it is open. Requires: before End. The caller looks
+  /// whether it was dropped meanwhile.
+  std::shared_ptr<const Pin> Open(const format::Catalog& catalog,
+                                  const format::SnapshotRecord& record) EXCLUDES(mutex_);
+  /// A snapshot was dropped, and nothing refers to `files` any more. If it is open, takes them, to
+  /// delete them after its last pin. Allocates nothing.
+  void Dropped(std::string_view name, std::vector<format::FileNumber>* files) EXCLUDES(mutex_);
+
+  /// Releases everything, and waits for releases that are under way. Pins may live on.
+  void End() EXCLUDES(mutex_);
+
+ private:
+  struct Entry {
+    Entry(const format::Catalog& catalog, const format::SnapshotRecord& record, StoreFiles* files,
+          const RegionSet* regions)
+        : snapshot(catalog, record, files, regions) {}
+    /// Whether it is the snapshot of the record, and not a former one of its name.
+    bool Is(const format::SnapshotRecord& record) const {
+      const format::SnapshotRecord& own = snapshot.record();
+      return !is_dropped && own.name == record.name && own.sequence == record.sequence &&
+             own.created_micros == record.created_micros;
+    }
+
+    OpenNamedSnapshot snapshot;
+    // Guarded by the mutex of NamedSnapshots.
+    uint64_t pins = 0;
+    bool is_dropped = false;
+    std::vector<format::FileNumber> unnamed;  // Files that go with it.
+  };
+
+  void Release(const std::shared_ptr<Entry>& entry) EXCLUDES(mutex_);
+  void Close(Entry& entry);
+
+  StoreFiles* const files_;
+  const RegionSet* const regions_;
+  Gate releases_;
+  base::Mutex mutex_;
+  std::list<std::shared_ptr<Entry>> entries_ GUARDED_BY(mutex_);
+};
+
+inline OpenNamedSnapshot& NamedSnapshots::Pin::snapshot() const { return entry_->snapshot; }
+
+}  // namespace tandem::engine
