@@ -161,6 +161,8 @@ void EngineImpl::BuildComponents() {
                                                         [this] { ExpireTransactions(); });
   scrubber_ = std::make_unique<Scrubber>(
       Scrubber::Dependencies{.regions = regions,
+                             .storage = storage,
+                             .files = database_.files.get(),
                              .monitor = &monitor_,
                              .health = &health_,
                              .jobs = jobs_.get(),

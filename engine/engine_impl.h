@@ -58,6 +58,7 @@
 #include "engine/runtime/time_source.h"
 #include "engine/storage/catalog_editor.h"
 #include "engine/verify/scrub.h"
+#include "engine/verify/view.h"
 
 namespace tandem::engine {
 
@@ -196,7 +197,9 @@ class EngineImpl final : public Engine {
                         SpaceUsage* usage);
 
   // named_snapshots.cc
-  std::vector<NamedSnapshotInfo> DescribeSnapshots() const;
+  std::vector<NamedSnapshotInfo> DescribeSnapshots();
+  Status VerifySnapshots(VerifyRun* run);
+  Result<Snapshot> OpenNamed(const std::string& name);
 
   // copies.cc
   Result<PinnedStore> PinStore();

@@ -1,7 +1,17 @@
 // The calls of the API on named snapshots.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/create_table.h"
 #include "engine/engine_impl.h"
 #include "engine/storage/snapshot_files.h"
+#include "engine/verify/catalog.h"
+#include "engine/verify/findings.h"
+#include "engine/verify/view.h"
 
 namespace tandem::engine {
 namespace {
@@ -18,10 +28,10 @@ NamedSnapshotInfo Describe(const format::SnapshotRecord& snapshot, const format:
   info.name = snapshot.name;
   info.sequence = snapshot.sequence.value;
   info.created_micros = snapshot.created_micros;
-  for (const format::TableRecord& table : snapshot.tables) info.tables.push_back(table.name);
+  for (const format::TableRecord& table : snapshot.tables) info.tables.push_back(OptionsOf(table));
   info.regions = snapshot.regions.size();
   std::set<format::FileNumber> files = FilesOf(snapshot), own = FilesOfNoOther(snapshot, catalog);
-  info.files = files.size();
+  for (const format::FileNumber file : files) info.files.push_back(file.value);
   info.bytes = BytesOf(catalog, files);
   const auto is_of_table = [&of_tables](format::FileNumber file) {
     return of_tables.contains(file);
@@ -33,9 +43,20 @@ NamedSnapshotInfo Describe(const format::SnapshotRecord& snapshot, const format:
   return info;
 }
 
+// Whether the table has files at the snapshot that are not in `files`.
+bool HasOthers(const format::SnapshotRecord& snapshot, format::TableId table,
+               const std::set<format::FileNumber>& files) {
+  return std::any_of(
+      snapshot.regions.begin(), snapshot.regions.end(), [&](const format::RegionRecord& region) {
+        return region.table == table &&
+               std::any_of(region.files.begin(), region.files.end(),
+                           [&](const auto& reference) { return !files.contains(reference.file); });
+      });
+}
+
 }  // namespace
 
-std::vector<NamedSnapshotInfo> EngineImpl::DescribeSnapshots() const {
+std::vector<NamedSnapshotInfo> EngineImpl::DescribeSnapshots() {
   const format::Catalog catalog = database_.opened.storage->catalog();
   if (catalog.snapshots.empty()) return {};
   const std::set<format::FileNumber> of_tables = FilesOfTables(catalog);
@@ -48,14 +69,39 @@ std::vector<NamedSnapshotInfo> EngineImpl::DescribeSnapshots() const {
   return infos;
 }
 
+// Of a snapshot's tables those that have a file which was not verified yet.
+Status EngineImpl::VerifySnapshots(VerifyRun* run) {
+  const format::Catalog catalog = database_.opened.storage->catalog();
+  for (const auto& [name, snapshot] : catalog.snapshots) {
+    std::set<std::string> tables;
+    for (const format::TableRecord& table : snapshot.tables) {
+      if (HasOthers(snapshot, table.id, run->verified)) tables.insert(table.name);
+    }
+    if (tables.empty()) continue;
+    const Result<Snapshot> opened = OpenNamed(name);
+    if (!opened.has_value() && opened.error().code() == StatusCode::kNotFound) continue;
+    RETURN_IF_ERROR(opened.status());
+    for (const std::string& table : tables) {
+      const Result<TableView> view = ViewOf({.snapshot = &*opened}, table);
+      if (!view.has_value()) {
+        format::Findings findings("snapshot " + base::Quote(name), run->report);
+        RETURN_IF_ERROR(findings.AddError(view.error()));
+        continue;
+      }
+      RETURN_IF_ERROR(VerifyFilesOf(*view, database_.opened.storage.get(), run));
+      RETURN_IF_ERROR(VerifyView(read_resources(), *view, run));
+    }
+  }
+  return {};
+}
+
 Result<std::vector<NamedSnapshotInfo>> EngineImpl::ListSnapshots() {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   return DescribeSnapshots();
 }
 
-Status EngineImpl::CreateSnapshot(const std::string& name,
-                                  const std::vector<std::string>& tables) {
+Status EngineImpl::CreateSnapshot(const std::string& name, const std::vector<std::string>& tables) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(health_.CheckWritable());
@@ -69,12 +115,15 @@ Status EngineImpl::DropSnapshot(std::string_view name) {
   return snapshot_editor_->Drop(name);
 }
 
-// A drop finds what was opened before it. One that came before, or that made room for another
-// snapshot of the name, shows in the catalog.
-Result<Snapshot> EngineImpl::OpenSnapshot(std::string_view view) {
+Result<Snapshot> EngineImpl::OpenSnapshot(std::string_view name) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  const std::string name(view);
+  return OpenNamed(std::string(name));
+}
+
+// A drop finds what was opened before it. One that came before, or that made room for another
+// snapshot of the name, shows in the catalog.
+Result<Snapshot> EngineImpl::OpenNamed(const std::string& name) {
   while (true) {
     const format::Catalog catalog = database_.opened.storage->catalog();
     const auto found = catalog.snapshots.find(name);

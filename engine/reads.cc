@@ -368,13 +368,15 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   VerifyReport report;
+  VerifyRun run{.deep = deep, .report = &report};
   for (const auto& table : database_.regions->tables()) {
     ASSIGN_OR_RETURN(const std::optional<TableView> view, ViewOf(table->record->id));
     if (!view.has_value()) continue;
-    RETURN_IF_ERROR(VerifyFilesOf(*view, database_.opened.storage.get(), &report));
-    RETURN_IF_ERROR(VerifyView(read_resources(), *view, deep, &report));
+    RETURN_IF_ERROR(VerifyFilesOf(*view, database_.opened.storage.get(), &run));
+    RETURN_IF_ERROR(VerifyView(read_resources(), *view, &run));
     database_.memory->heap().Freed(report.bytes);
   }
+  RETURN_IF_ERROR(VerifySnapshots(&run));
   return report;
 }
 

@@ -43,11 +43,11 @@ struct CatalogEdit {
   std::vector<FileRecord> add_files;
   std::vector<RegionRecord> put_regions;  ///< New, or replacing the one of that id.
   std::vector<RegionId> remove_regions;
-  std::vector<SnapshotRecord> add_snapshots;
-  std::vector<std::string> remove_snapshots;  ///< By name.
-  std::vector<FileNumber> remove_files;       ///< No region or snapshot may refer to them any more.
+  std::vector<FileNumber> remove_files;  ///< No region or snapshot may refer to them any more.
   std::vector<SegmentRecord> add_segments;
   std::vector<FileNumber> remove_segments;  ///< Oldest first: none older may stay.
+  std::vector<SnapshotRecord> add_snapshots;
+  std::vector<std::string> remove_snapshots;  ///< By name.
 };
 
 void EncodeEdit(const CatalogEdit& edit, std::string* out);
@@ -60,8 +60,8 @@ CatalogEdit FullEdit(const Catalog& catalog);
 /// removes tables or files, or moves bounds of regions, looks at all regions. Requires:
 /// CheckCatalog holds of `*catalog`. Errors: kCorruption naming what does not fit (an id that
 /// exists or is missing, a reference to an unknown file, ordinals beyond its rows, regions of a
-/// table that overlap or leave a gap, in a snapshot too, counters that shrink), kUnsupported (the catalog would pass
-/// kCatalogMemoryMax).
+/// table or of a snapshot that overlap or leave a gap, counters that shrink), kUnsupported (the
+/// catalog would pass kCatalogMemoryMax).
 Status ApplyEdit(const CatalogEdit& edit, Catalog* catalog);
 
 // The two halves of ApplyEdit, for a reader of many edits: apply each, check once at the end.

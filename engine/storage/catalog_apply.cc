@@ -108,7 +108,6 @@ Status ApplyRegionsAndFiles(const CatalogEdit& edit, Catalog* catalog) {
   }
   for (const RegionRecord& region : edit.put_regions) PutInto(&catalog->regions, region, catalog);
   RETURN_IF_ERROR(RemoveFrom(&catalog->regions, "region", edit.remove_regions, catalog));
-  RETURN_IF_ERROR(ApplySnapshots(edit, catalog));
   return RemoveFrom(&catalog->files, "file", edit.remove_files, catalog);
 }
 
@@ -345,6 +344,7 @@ Status ApplyEditInPlace(const CatalogEdit& edit, Catalog* catalog) {
   RETURN_IF_ERROR(ApplyTables(edit, catalog));
   RETURN_IF_ERROR(ApplyRegionsAndFiles(edit, catalog));
   RETURN_IF_ERROR(ApplySegments(edit, catalog));
+  RETURN_IF_ERROR(ApplySnapshots(edit, catalog));
   return CheckCatalogMemory(catalog->memory_bytes);
 }
 

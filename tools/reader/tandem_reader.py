@@ -26,12 +26,14 @@ FIELDS = {
     'family': 'id name$ max_versions ttl compression block_size',
     'index': 'id name$ state column*', 'column': 'family qualifier$ type descending',
     'typed': 'family qualifier$ type',
-    'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment*',
+    'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment* '
+            'snapshot* -snapshot$',
     'counters': 'file_number table_id region_id last_timestamp clock_high last_sequence',
     'file': 'number id$ table size hash$ rows cells markers low_sequence high_sequence '
             'low_timestamp high_timestamp low_key$ high_key$ counts*',
     'region': 'id table start$ end$ flushed_through reference*', 'reference': 'file run low high',
-    'counts': 'index current older', 'segment': 'number id$'}
+    'counts': 'index current older', 'segment': 'number id$',
+    'snapshot': 'name$ sequence time created table* region*'}
 KNOWN = {'state': (1, 2, 3), 'compression': (0, 1), 'type': (*range(1, 8), *range(19, 24))}
 Block = namedtuple('Block', 'kind flags count first data offset end')
 Hash128 = type('Hash128', (ctypes.Structure,), {'_fields_': [('halves', ctypes.c_uint64 * 2)]})

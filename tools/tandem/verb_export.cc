@@ -41,8 +41,10 @@ Result<ExitCode> RunVerb(const ExportOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(ReadOptions read, ReadOptionsOf(options.read));
   read.pieces = true;
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &read));
+  const TableRead from{*database, options.table, options.read.snapshot};
   auto cursor = database->Scan(read, options.table, scan);
-  if (!cursor.has_value()) return WithSuggestion(*database, options.table, cursor.error());
+  if (!cursor.has_value()) return WithSuggestion(from, cursor.error());
 
   ASSIGN_OR_RETURN(OutputFile file, OutputFile::Open(options.to, context));
   RowWriter writer(
