@@ -11,7 +11,7 @@
 //   4. RegionSet          the tables' names
 //   5. Region             its version, its turns
 //   6. Flusher, Compactor, OverlapWorker, SegmentTracker, Health
-//   7. SnapshotRegistry   registered sequences
+//   7. SnapshotRegistry   registered sequences; StoreFiles, NamedSnapshots: what is open
 //   8. OpenHandles, Gate  cursors, calls and jobs that are inside
 //
 // Turns are flags that one thread holds across I/O. A holder takes only later ones; of two regions
