@@ -35,11 +35,10 @@ Status CheckNew(const std::string& name, const format::Catalog& catalog) {
 
 Status CheckFits(const format::SnapshotRecord& snapshot, const format::Catalog& catalog) {
   if (catalog.memory_bytes + format::MemoryOf(snapshot) <= kCatalogBytesMax) return {};
-  return Status::Unsupported("snapshot " + base::Quote(snapshot.name) + " of " +
-                             std::to_string(snapshot.regions.size()) +
-                             " regions: with it the catalog would pass " +
-                             std::to_string(kCatalogBytesMax >> 20) +
-                             " MiB of memory; drop other snapshots first");
+  return Status::Unsupported(
+      "snapshot " + base::Quote(snapshot.name) + " of " + std::to_string(snapshot.regions.size()) +
+      " regions: with it the catalog would pass " + std::to_string(kCatalogBytesMax >> 20) +
+      " MiB of memory; drop other snapshots first");
 }
 
 // The regions of the named tables, or of all, by table and start key.
@@ -106,18 +105,20 @@ Status SnapshotEditor::CreateAlone(const std::string& name, const Regions& regio
 }
 
 Status SnapshotEditor::Drop(std::string_view name) {
+  format::SnapshotRecord dropped;
   std::vector<format::FileNumber> files;
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog& catalog, format::CatalogEdit* edit) -> Status {
     RETURN_IF_ERROR(deps_.work->files.health->CheckWritable());
     const auto found = catalog.snapshots.find(std::string(name));
     if (found == catalog.snapshots.end()) return SnapshotNotFound(name);
-    files = FilesOnlyOf(found->second, catalog);
+    dropped = found->second;
+    files = FilesOnlyOf(dropped, catalog);
     edit->remove_snapshots.emplace_back(name);
     edit->remove_files = files;
     return {};
   };
-  change.publish = [&] { deps_.open->Dropped(name, &files); };
+  change.publish = [&] { deps_.open->Dropped(dropped, &files); };
   RETURN_IF_ERROR(deps_.work->files.editor->Commit(change));
   for (const format::FileNumber number : files) {
     deps_.work->files.files->RetireOrDiscard(number);

@@ -73,56 +73,61 @@ void OpenNamedSnapshot::Release() {
   versions.swap(versions_);
 }
 
-NamedSnapshots::Pin::~Pin() {
-  if (entry_ != nullptr) snapshots_->Release(entry_);
-}
-
 std::shared_ptr<const NamedSnapshots::Pin> NamedSnapshots::Open(
     const format::Catalog& catalog, const format::SnapshotRecord& record) {
+  const auto made = std::make_shared<OpenNamedSnapshot>(catalog, record, files_, regions_);
   const auto pin = std::make_shared<Pin>(shared_from_this());
-  const auto made = std::make_shared<Entry>(catalog, record, files_, regions_);
   base::MutexLock lock(mutex_);
-  auto found = std::find_if(entries_.begin(), entries_.end(),
-                            [&](const auto& entry) { return entry->Is(record); });
-  if (found == entries_.end()) found = entries_.insert(found, made);
-  ++(*found)->pins;
-  pin->entry_ = *found;
+  auto found = std::find_if(open_.begin(), open_.end(), [&record](const Listed& listed) {
+    return listed.snapshot->Is(record);
+  });
+  if (found == open_.end()) found = open_.insert(found, {.snapshot = made});
+  ++found->pins;
+  pin->snapshot_ = found->snapshot;
   return pin;
 }
 
-void NamedSnapshots::Dropped(std::string_view name, std::vector<format::FileNumber>* files) {
+NamedSnapshots::Pin::~Pin() {
+  if (snapshot_ != nullptr) snapshots_->Release(*snapshot_);
+}
+
+void NamedSnapshots::Dropped(const format::SnapshotRecord& record,
+                             std::vector<format::FileNumber>* files) {
   base::MutexLock lock(mutex_);
-  for (const auto& entry : entries_) {
-    if (entry->is_dropped || entry->snapshot.record().name != name) continue;
-    entry->is_dropped = true;
-    entry->unnamed.swap(*files);
-    return;
+  for (Listed& listed : open_) {
+    if (listed.snapshot->Is(record)) listed.unnamed.swap(*files);
   }
 }
 
-void NamedSnapshots::Release(const std::shared_ptr<Entry>& entry) {
+// What is released after End was released by it.
+void NamedSnapshots::Release(const OpenNamedSnapshot& snapshot) {
   const GatePass pass(releases_);
+  if (!pass.inside()) return;
+  std::list<Listed> released;
   {
     base::MutexLock lock(mutex_);
-    if (--entry->pins > 0) return;
-    entries_.remove(entry);
+    const auto listed = std::find_if(open_.begin(), open_.end(), [&snapshot](const Listed& each) {
+      return each.snapshot.get() == &snapshot;
+    });
+    if (--listed->pins > 0) return;
+    released.splice(released.end(), open_, listed);
   }
-  if (pass.inside()) Close(*entry);
+  Close(released.front());
 }
 
-void NamedSnapshots::Close(Entry& entry) {
-  entry.snapshot.Release();
-  for (const format::FileNumber number : entry.unnamed) files_->RetireOrDiscard(number);
+void NamedSnapshots::Close(const Listed& listed) {
+  listed.snapshot->Release();
+  for (const format::FileNumber number : listed.unnamed) files_->RetireOrDiscard(number);
 }
 
 void NamedSnapshots::End() {
   releases_.Close();
-  std::list<std::shared_ptr<Entry>> entries;
+  std::list<Listed> open;
   {
     base::MutexLock lock(mutex_);
-    entries.swap(entries_);
+    open.swap(open_);
   }
-  for (const auto& entry : entries) Close(*entry);
+  for (const Listed& listed : open) Close(listed);
 }
 
 }  // namespace tandem::engine

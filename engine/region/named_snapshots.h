@@ -36,6 +36,11 @@ class OpenNamedSnapshot {
                     StoreFiles* files, const RegionSet* regions);
 
   const format::SnapshotRecord& record() const { return record_; }
+  /// Whether it is the snapshot of the record, and not another one of its name.
+  bool Is(const format::SnapshotRecord& record) const {
+    return record_.name == record.name && record_.sequence == record.sequence &&
+           record_.created_micros == record.created_micros;
+  }
   format::ReadPoint point() const {
     return {.sequence = record_.sequence, .now_micros = record_.now_micros};
   }
@@ -61,8 +66,6 @@ class OpenNamedSnapshot {
 
 /// Threads: any. Held by shared_ptr: pins keep it alive.
 class NamedSnapshots : public std::enable_shared_from_this<NamedSnapshots> {
-  struct Entry;
-
  public:
   /// Both outlive End.
   NamedSnapshots(StoreFiles* files, const RegionSet* regions) : files_(files), regions_(regions) {}
@@ -70,58 +73,46 @@ class NamedSnapshots : public std::enable_shared_from_this<NamedSnapshots> {
   /// Keeps a snapshot open, and its files on disk.
   class Pin {
    public:
-    /// Of nothing yet; see NamedSnapshots::Open.
+    /// Of nothing; see NamedSnapshots::Open.
     explicit Pin(std::shared_ptr<NamedSnapshots> snapshots) : snapshots_(std::move(snapshots)) {}
     ~Pin();
     Pin(const Pin&) = delete;
     Pin& operator=(const Pin&) = delete;
-    OpenNamedSnapshot& snapshot() const;
+    OpenNamedSnapshot& snapshot() const { return *snapshot_; }
 
    private:
     friend class NamedSnapshots;
     const std::shared_ptr<NamedSnapshots> snapshots_;
-    std::shared_ptr<Entry> entry_;  // Not changed after Open.
+    std::shared_ptr<OpenNamedSnapshot> snapshot_;  // Set once, before others see the pin.
   };
-  /// Opens a snapshot of `catalog`, unless it is open. Requires: before End. The caller looks
-  /// whether it was dropped meanwhile.
+  /// Opens a snapshot of `catalog`. Requires: before End. The caller looks whether it was dropped
+  /// meanwhile.
   std::shared_ptr<const Pin> Open(const format::Catalog& catalog,
                                   const format::SnapshotRecord& record) EXCLUDES(mutex_);
-  /// A snapshot was dropped, and nothing refers to `files` any more. If it is open, takes them, to
-  /// delete them after its last pin. Allocates nothing.
-  void Dropped(std::string_view name, std::vector<format::FileNumber>* files) EXCLUDES(mutex_);
+  /// The snapshot was dropped, and nothing refers to `files` any more. If it is open, takes them,
+  /// to delete them after the last pin. Allocates nothing.
+  void Dropped(const format::SnapshotRecord& record, std::vector<format::FileNumber>* files)
+      EXCLUDES(mutex_);
 
   /// Releases everything, and waits for releases that are under way. Pins may live on.
   void End() EXCLUDES(mutex_);
 
  private:
-  struct Entry {
-    Entry(const format::Catalog& catalog, const format::SnapshotRecord& record, StoreFiles* files,
-          const RegionSet* regions)
-        : snapshot(catalog, record, files, regions) {}
-    /// Whether it is the snapshot of the record, and not a former one of its name.
-    bool Is(const format::SnapshotRecord& record) const {
-      const format::SnapshotRecord& own = snapshot.record();
-      return !is_dropped && own.name == record.name && own.sequence == record.sequence &&
-             own.created_micros == record.created_micros;
-    }
-
-    OpenNamedSnapshot snapshot;
-    // Guarded by the mutex of NamedSnapshots.
+  /// One a name and creation, whoever opened it.
+  struct Listed {
+    std::shared_ptr<OpenNamedSnapshot> snapshot;
     uint64_t pins = 0;
-    bool is_dropped = false;
-    std::vector<format::FileNumber> unnamed;  // Files that go with it.
+    std::vector<format::FileNumber> unnamed = {};  ///< Files that go with it.
   };
 
-  void Release(const std::shared_ptr<Entry>& entry) EXCLUDES(mutex_);
-  void Close(Entry& entry);
+  void Release(const OpenNamedSnapshot& snapshot) EXCLUDES(mutex_);
+  void Close(const Listed& listed);
 
   StoreFiles* const files_;
   const RegionSet* const regions_;
   Gate releases_;
   base::Mutex mutex_;
-  std::list<std::shared_ptr<Entry>> entries_ GUARDED_BY(mutex_);
+  std::list<Listed> open_ GUARDED_BY(mutex_);
 };
-
-inline OpenNamedSnapshot& NamedSnapshots::Pin::snapshot() const { return entry_->snapshot; }
 
 }  // namespace tandem::engine
