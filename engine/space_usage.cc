@@ -283,6 +283,7 @@ Result<SpaceUsage> EngineImpl::GetSpaceUsage(const SpaceOptions& options) {
                        .last_sequence = snapshots_->visible(),
                        .retired = database_.files->Retired(),
                        .of_snapshots = FilesOfSnapshots(database_.opened.storage->catalog())};
+  context.retired.merge(named_snapshots_->Unnamed());
   ASSIGN_OR_RETURN(const std::vector<ListedFile> files, database_.opened.storage->ListFiles());
   usage.parts = ExplainFiles(files, context);
   for (const ListedFile& file : files) usage.directory_bytes += file.size_bytes;
@@ -295,11 +296,12 @@ Result<std::vector<CompactionPlan>> EngineImpl::PlanCompaction(std::string_view 
   if (!pass.inside()) return Closed();
   if (!name.empty() && database_.regions->Find(name) == nullptr) return TableNotFound(name);
   ASSIGN_OR_RETURN(const std::vector<TableView> tables, PinTables());
+  const format::Catalog catalog = database_.opened.storage->catalog();
   std::vector<CompactionPlan> plans;
   for (const TableView& table : tables) {
     if (!name.empty() && table.table->name != name) continue;
     for (const auto& region : table.regions) {
-      plans.push_back(PlanOf(*region, tuning_.compaction_runs));
+      plans.push_back(PlanOf(*region, tuning_.compaction_runs, catalog));
       plans.back().table = table.table->name;
     }
   }

@@ -99,6 +99,13 @@ void NamedSnapshots::Dropped(const format::SnapshotRecord& record,
   }
 }
 
+std::set<format::FileNumber> NamedSnapshots::Unnamed() const {
+  std::set<format::FileNumber> files;
+  base::MutexLock lock(mutex_);
+  for (const Listed& listed : open_) files.insert(listed.unnamed.begin(), listed.unnamed.end());
+  return files;
+}
+
 // What is released after End was released by it.
 void NamedSnapshots::Release(const OpenNamedSnapshot& snapshot) {
   const GatePass pass(releases_);

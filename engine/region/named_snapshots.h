@@ -11,6 +11,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -94,6 +95,9 @@ class NamedSnapshots : public std::enable_shared_from_this<NamedSnapshots> {
   void Dropped(const format::SnapshotRecord& record, std::vector<format::FileNumber>* files)
       EXCLUDES(mutex_);
 
+  /// The files that Dropped took and that are still there.
+  std::set<format::FileNumber> Unnamed() const EXCLUDES(mutex_);
+
   /// Releases everything, and waits for releases that are under way. Pins may live on.
   void End() EXCLUDES(mutex_);
 
@@ -111,7 +115,7 @@ class NamedSnapshots : public std::enable_shared_from_this<NamedSnapshots> {
   StoreFiles* const files_;
   const RegionSet* const regions_;
   Gate releases_;
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
   std::list<Listed> open_ GUARDED_BY(mutex_);
 };
 

@@ -125,7 +125,7 @@ struct CompactionPlan {
   MergePlan due;                            ///< In the background, next. All 0: nothing is due.
   MergePlan full;                           ///< By Compact, in all its steps.
   uint64_t flushed_bytes = 0;  ///< Of memstores that Compact flushes first; not in `full`.
-  uint64_t freed_bytes = 0;    ///< By `full`: of files that no other region shares.
+  uint64_t freed_bytes = 0;    ///< By `full`: of files that no other region or snapshot has.
 };
 
 }  // namespace tandem
