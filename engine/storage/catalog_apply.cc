@@ -271,8 +271,11 @@ Status CheckSnapshotAlone(const Catalog& catalog, const SnapshotRecord& snapshot
   }
   for (const RegionRecord& region : snapshot.regions) {
     const auto regions = by_table.find(region.table);
-    if (regions == by_table.end() || region.id.value >= catalog.counters.next_region_id) {
-      return Misfit("region", region.id.value, "its table does not exist, or its id");
+    if (regions == by_table.end()) {
+      return Misfit("region", region.id.value, "its table does not exist");
+    }
+    if (region.id.value >= catalog.counters.next_region_id) {
+      return Misfit("region", region.id.value, "its id was never given out");
     }
     RETURN_IF_ERROR(CheckReferences(catalog, region));
     regions->second.push_back(&region);
