@@ -75,7 +75,10 @@ Result<bool> OpenPin::Read(RegionView view, const ReadOptions& options, std::str
   source_->reader.Release();  // Before its key changes.
   source_->key = row;
   Result<bool> found = source_->reader.Read(std::move(view), options, source_->key);
-  if (found.has_value() && *found) return true;
+  if (found.has_value() && *found) {
+    row_ = source_->reader.row();
+    return true;
+  }
   source_->reader.Release();
   source_->holds_row.store(false, std::memory_order_relaxed);
   return found;

@@ -101,7 +101,12 @@ class OpenPin {
   /// Reads a row and holds it if it is there. Errors: those of PointReader::Read; kClosed.
   Result<bool> Read(RegionView view, const ReadOptions& options, std::string_view row);
   /// Requires: Read returned true.
-  const RowView& row() const { return source_->reader.row(); }
+  const RowView& row() const { return row_; }
+  /// From now on the row that was read has these cells alone. They are views of its own.
+  void ShowCells(std::vector<Cell> cells) {
+    cells_ = std::move(cells);
+    row_ = RowView(row_.key(), cells_);
+  }
   void Release();
   /// As of OpenCursor.
   bool in_child() const;
@@ -109,6 +114,8 @@ class OpenPin {
  private:
   const std::shared_ptr<OpenHandles> handles_;
   const std::shared_ptr<PinSource> source_;
+  RowView row_;
+  std::vector<Cell> cells_;  // Of a row that observers have filtered.
 };
 
 /// A point in time that a snapshot pins: its sequence and time, and the schema.

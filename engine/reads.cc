@@ -138,6 +138,17 @@ Result<TableView> EngineImpl::ViewOf(std::string_view name, const QueryRequest& 
   return ViewOfRegions(query.options, name, regions_of);
 }
 
+// A row as of the point.
+Result<std::optional<Row>> EngineImpl::GetAt(const SnapshotPoint& point, const ReadOptions& options,
+                                             std::string_view name, std::string_view row) {
+  ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, point, [row](const Table& table) {
+                     return table.RegionsOf(row, row);
+                   }));
+  view.point = point.registration->point();
+  view.registration = point.registration;
+  return GetRow(view.RegionOf(row), options, row);
+}
+
 // As a read of a snapshot: sequence, time and schema are registered before any region is pinned
 // (docs/decisions/0021).
 Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions& options,
@@ -211,6 +222,9 @@ Result<std::optional<Row>> EngineImpl::Get(const ReadOptions& options, std::stri
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kGet);
   ASSIGN_OR_RETURN(RegionView view, ViewOfRow(options, table, row));
+  if (IsObserved(*view.table)) [[unlikely]] {
+    return GetObserved(options, table, row, observers_.Of(*view.table));
+  }
   return GetRow(std::move(view), options, row);
 }
 
@@ -228,9 +242,22 @@ Result<bool> EngineImpl::GetPinned(const ReadOptions& options, std::string_view 
     pinned->open_->Release();
     return view.error();
   }
+  if (IsObserved(*view->table)) [[unlikely]] {
+    const Result<bool> found = GetPinnedObserved(options, table, row, pinned);
+    const bool is_held = found.has_value() && *found;
+    if (is_held) pinned->view_ = pinned->open_->row();
+    if (!is_held) pinned->open_->Release();
+    return found;
+  }
   ASSIGN_OR_RETURN(const bool found, pinned->open_->Read(*std::move(view), options, row));
   if (found) pinned->view_ = pinned->open_->row();
   return found;
+}
+
+Result<TableView> EngineImpl::ViewOfRows(const ReadOptions& options, std::string_view table,
+                                         std::span<const std::string_view> rows) {
+  return ViewOfRegions(options, table,
+                       [rows](const Table& found) { return found.RegionsOfEach(rows); });
 }
 
 Result<std::vector<std::optional<Row>>> EngineImpl::MultiGet(
@@ -238,10 +265,30 @@ Result<std::vector<std::optional<Row>>> EngineImpl::MultiGet(
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kMultiGet);
-  ASSIGN_OR_RETURN(TableView view, ViewOfRegions(options, table, [rows](const Table& found) {
-                     return found.RegionsOfEach(rows);
-                   }));
+  ASSIGN_OR_RETURN(TableView view, ViewOfRows(options, table, rows));
+  if (IsObserved(*view.table)) {
+    return MultiGetObserved(options, table, rows, observers_.Of(*view.table));
+  }
   return GetRows(read_resources(), std::move(view), options, rows);
+}
+
+Result<TableView> EngineImpl::ViewOfScan(const ReadOptions& options, std::string_view table,
+                                         const ScanOptions& scan, bool* are_many) {
+  const format::KeyRange rows = RowsOf(scan);
+  const auto regions_of = [&](const Table& found) {
+    const auto regions = found.RegionsOf(rows.low, rows.high);
+    *are_many = regions.size() > tuning_.scan_regions;
+    return *are_many ? regions.first(0) : regions;
+  };
+  return ViewOfRegions(options, table, regions_of);
+}
+
+Result<std::unique_ptr<RowSource>> EngineImpl::OpenScan(const ReadOptions& options,
+                                                        std::string_view table,
+                                                        const ScanOptions& scan, bool are_many,
+                                                        TableView view) {
+  if (are_many) return ScanManyRegions(options, table, scan);
+  return ScanRows(read_resources(), std::move(view), options, scan);
 }
 
 Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view table,
@@ -249,17 +296,12 @@ Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view tab
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kScan);
-  const format::KeyRange rows = RowsOf(scan);
   bool are_many = false;
-  const auto regions_of = [&](const Table& found) {
-    const auto regions = found.RegionsOf(rows.low, rows.high);
-    are_many = regions.size() > tuning_.scan_regions;
-    return are_many ? regions.first(0) : regions;
-  };
-  ASSIGN_OR_RETURN(TableView view, ViewOfRegions(options, table, regions_of));
-  return NewCursor(are_many ? ScanManyRegions(options, table, scan)
-                            : ScanRows(read_resources(), std::move(view), options, scan),
-                   table, options);
+  ASSIGN_OR_RETURN(TableView view, ViewOfScan(options, table, scan, &are_many));
+  if (IsObserved(*view.table)) {
+    return ScanObserved(options, table, scan, observers_.Of(*view.table));
+  }
+  return NewCursor(OpenScan(options, table, scan, are_many, std::move(view)), table, options);
 }
 
 Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view table,
@@ -270,6 +312,9 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   const ReadResources resources = read_resources();
   const QueryRequest request{resources, options, predicate, query};
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  if (IsObserved(*view.table)) {
+    return QueryObserved(table, request, observers_.Of(*view.table));
+  }
   return NewCursor(QueryRows(request, std::move(view)), table, options);
 }
 
@@ -281,6 +326,9 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view 
   const ReadResources resources = read_resources();
   const QueryRequest request{resources, options, predicate, query};
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  if (IsObserved(*view.table)) {
+    return CountObserved(table, request, observers_.Of(*view.table));
+  }
   return CountRows(request, std::move(view));
 }
 
@@ -316,6 +364,9 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* quer
   const ReadResources resources = read_resources();
   const QueryRequest request{resources, options, state.predicate, state.query, &state.values};
   ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  if (IsObserved(*view.table)) {
+    return QueryObserved(state.table, request, observers_.Of(*view.table));
+  }
   return NewCursor(QueryRows(request, std::move(view)), state.table, options);
 }
 
@@ -327,6 +378,9 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* qu
   const ReadResources resources = read_resources();
   const QueryRequest request{resources, options, state.predicate, state.query, &state.values};
   ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  if (IsObserved(*view.table)) {
+    return CountObserved(state.table, request, observers_.Of(*view.table));
+  }
   return CountRows(request, std::move(view));
 }
 
@@ -348,6 +402,7 @@ Result<Snapshot> EngineImpl::TakeSnapshot() {
 Result<VerifyReport> EngineImpl::Verify(bool deep) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   VerifyReport report;
   for (const auto& table : database_.regions->tables()) {
     ASSIGN_OR_RETURN(const std::optional<TableView> view, ViewOf(table->record->id));
@@ -362,6 +417,7 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
 Result<VerifyReport> EngineImpl::VerifyIndex(std::string_view table, std::string_view index) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table));
   const format::IndexRecord* const record = view.table->FindIndex(index);
   if (record == nullptr) return IndexNotFound(*view.table, index);

@@ -172,11 +172,21 @@ Status BulkLoader::TryLink(bool* again) {
   return status;
 }
 
+Status CheckMayBeLoaded(const format::TableRecord& table) {
+  if (table.observers.empty()) return {};
+  return Status::InvalidArgument(
+      "table " + base::Quote(table.name) + " has the observer " +
+      base::Quote(table.observers.front()) +
+      ", which a bulk load would not ask; use Write, or take its observers off first");
+}
+
 // Regions that were split or merged meanwhile are looked for again; two that are being merged share
 // a memstore, and the next flush waits until they no longer do.
 Status BulkLoader::LinkAlone(const Regions& regions, bool* again) {
   RETURN_IF_ERROR(work_.files.health->CheckWritable());
-  if (work_.regions->Find(table_->id) == nullptr) return TableNotFound(table_->name);
+  const std::shared_ptr<const Table> table = work_.regions->Find(table_->id);
+  if (table == nullptr) return TableNotFound(table_->name);
+  RETURN_IF_ERROR(CheckMayBeLoaded(*table->record));
   *again = std::any_of(regions.begin(), regions.end(), [](const auto& region) {
     return region->is_retired() || region->shares_memstore();
   });

@@ -47,6 +47,9 @@ struct BulkWork {
   std::function<void(Region&)> begin;
 };
 
+/// kInvalidArgument if the table has observers, whom a load would pass by.
+Status CheckMayBeLoaded(const format::TableRecord& table);
+
 /// Threads: one at a time.
 class BulkLoader {
  public:

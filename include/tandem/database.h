@@ -455,13 +455,21 @@ class Database {
   /// it was the first, an empty name means the next one. Errors: kNotFound (table, family),
   /// kInvalidArgument (an index is over one of its columns; it is the last family); as AlterFamily.
   Status DropFamily(std::string_view table, std::string_view family);
+  /// Sets the observers of a table (tandem/observer.h), in the order in which they are called,
+  /// durably; none: it is not observed. Each batch that commits after that was seen by exactly
+  /// these. Names that are not in Options::observers are taken, and writes are then refused.
+  /// Errors: kNotFound (table), kInvalidArgument (a name that is invalid or repeated; more than
+  /// kObserversMax); as CreateIndex.
+  Status SetObservers(std::string_view table, std::span<const std::string> observers);
   /// Applies the whole batch or nothing, atomically. Returns when the batch has reached its
   /// durability; every later read sees it. May wait for flushes and merges (see
   /// WriteOptions::no_wait).
   /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of
   /// limits; a value that does not fit its index's type: row, column and index are named), kBusy
   /// (only with no_wait), kReadOnly, kNoSpace (may be repeated), kIoError. After kIoError and
-  /// kReadOnly the batch may or may not survive; the next Open shows which.
+  /// kReadOnly the batch may or may not survive; the next Open shows which. On a table with
+  /// observers also what these return, kConflict (a row that they read was changed meanwhile: the
+  /// write may be repeated) and kUnsupported (one is not registered).
   Status Write(const WriteOptions& options, const WriteBatch& batch);
 
   /// Adds `delta` to a column and returns the sum. Of calls that change a row at the same time each
@@ -548,7 +556,8 @@ class Database {
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query);
   /// Takes a snapshot of the current state.
   Result<Snapshot> TakeSnapshot();
-  /// Begins a bulk load of the table (tandem/bulk_load.h). Errors: kNotFound, kReadOnly.
+  /// Begins a bulk load of the table (tandem/bulk_load.h). Errors: kNotFound, kInvalidArgument (the
+  /// table has observers), kReadOnly.
   Result<BulkLoad> BeginBulkLoad(std::string_view table);
   /// Begins a transaction at the current state (tandem/transaction.h).
   Result<Transaction> Begin();

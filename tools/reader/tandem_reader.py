@@ -19,10 +19,10 @@ BLOCK_KINDS = {SCHEMA: 14, DICTIONARY: 7, BLOCK_INDEX: 5, LEAVES: 11, POSTINGS: 
 CELL_KINDS = 'put', 'delete-cell', 'delete-column', 'delete-family'
 BYTES, TEXT, UINT64, DOUBLE, BOOL = 1, 2, 4, 5, 6  # Types of columns (7).
 MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
-# Records (9, 12): the fields of tags 1, 3, 5, .. in order; $ bytes, * a list, else a number, which
-# may be left out with ?.
+# Records (9, 12): the fields of tags 1, 3, 5, .. in order; $ bytes, * a list, + one of bytes, else a
+# number, which may be left out with ?.
 FIELDS = {
-    'table': 'id name$ secret$ family* index* typed* next_index?',
+    'table': 'id name$ secret$ family* index* typed* next_index? observer+',
     'family': 'id name$ max_versions ttl compression block_size',
     'index': 'id name$ state column*', 'column': 'family qualifier$ type descending',
     'typed': 'family qualifier$ type',
@@ -70,17 +70,17 @@ class Reader:
 def record(data, kind):
     """The fields of a record (9) by name."""
     reader, specs = Reader(data), FIELDS[kind].split()
-    found = {spec[:-1]: [] if spec[-1] == '*' else 0 for spec in specs if spec[-1] in '*?'}
+    found = {spec[:-1]: 0 if spec[-1] == '?' else [] for spec in specs if spec[-1] in '*?+'}
     while reader.at < len(data):
         tag, field = reader.varint(), Reader(reader.bytes())
         if tag % 2 == 0:
             continue
         check(tag // 2 < len(specs), f'{kind}: field {tag} is unknown', UNSUPPORTED)
-        name, form = specs[tag // 2].rstrip('$*?'), specs[tag // 2][-1]
-        value = field.data if form == '$' else (
+        name, form = specs[tag // 2].rstrip('$*?+'), specs[tag // 2][-1]
+        value = field.data if form in '$+' else (
             record(field.data, name) if form == '*' and name in FIELDS else field.varint())
         check(value in KNOWN.get(name, [value]), f'{kind}: {name} {value} is unknown', UNSUPPORTED)
-        found[name] = found[name] + [value] if form == '*' else value
+        found[name] = found[name] + [value] if form in '*+' else value
     check(len(found) == len(specs), f'{kind}: nothing but {list(found)}')
     return found
 

@@ -1,0 +1,84 @@
+// By default every hook does nothing.
+#include "engine/runtime/observers.h"
+
+#include "base/quote.h"
+
+namespace tandem {
+
+Observer::~Observer() = default;
+Status Observer::BeforeWrite(PendingWrite*) { return {}; }
+void Observer::AfterWrite(const CommittedWrite&) {}
+Status Observer::BeforeGet(const ObservedGet&) { return {}; }
+Status Observer::AfterGet(const ObservedGet&, const RowView*) { return {}; }
+Status Observer::BeforeScan(const ObservedScan&) { return {}; }
+Status Observer::AfterScan(const ObservedScan&) { return {}; }
+Status Observer::BeforeQuery(const ObservedQuery&) { return {}; }
+Status Observer::AfterQuery(const ObservedQuery&) { return {}; }
+bool Observer::has_filter() const { return false; }
+Status Observer::FilterRow(StoredRow*) { return {}; }
+void Observer::BeforeFlush(const FlushEvent&) {}
+void Observer::AfterFlush(const FlushEvent&) {}
+void Observer::BeforeMerge(const CompactionEvent&) {}
+void Observer::AfterMerge(const CompactionEvent&) {}
+Status Observer::BeforeCompact(std::string_view) { return {}; }
+Status Observer::BeforeSplit(std::string_view, const SplitOptions&) { return {}; }
+Status Observer::BeforeMergeRegions(std::string_view, const RegionMergeOptions&) { return {}; }
+void Observer::AfterSplit(const RegionSplitEvent&) {}
+void Observer::AfterMergeRegions(const RegionMergeEvent&) {}
+
+}  // namespace tandem
+
+namespace tandem::engine {
+
+thread_local const HookScope* HookScope::innermost_ = nullptr;
+
+bool HookScope::IsInside(const void* database) {
+  for (const HookScope* scope = innermost_; scope != nullptr; scope = scope->outer_) {
+    if (scope->database_ == database) return true;
+  }
+  return false;
+}
+
+Status FailedInHook(std::string_view observer, std::string_view hook, const Status& status) {
+  return {status.code(), "observer " + base::Quote(observer) + " in " + std::string(hook) + ": " +
+                             std::string(status.message())};
+}
+
+Status ThrownInHook(std::string_view observer, std::string_view hook, std::string_view what) {
+  return Status::Cancelled("observer " + base::Quote(observer) + " threw in " + std::string(hook) +
+                           ": " + std::string(what));
+}
+
+Observers::Observers(const void* database, const ObserverMap& by_name)
+    : database_(database),
+      by_name_(by_name.empty() ? nullptr : std::make_shared<const ObserverMap>(by_name)) {}
+
+Status Observers::CheckOutsideHooks() const {
+  if (!IsInHook()) return {};
+  return Status::InvalidArgument(
+      "an observer calls this in a hook, where it may only read; what it wants to write goes into "
+      "the batch (PendingWrite::Add)");
+}
+
+ObserverList Observers::Of(const format::TableRecord& table) const {
+  if (empty()) return {};
+  ObserverList list(database_, by_name_);
+  for (const std::string& name : table.observers) {
+    const auto found = by_name_->find(name);
+    if (found != by_name_->end()) list.Add(*found);
+  }
+  return list;
+}
+
+Status Observers::CheckRegistered(const format::TableRecord& table) const {
+  for (const std::string& name : table.observers) {
+    if (!empty() && by_name_->find(name) != by_name_->end()) continue;
+    return Status::Unsupported(
+        "table " + base::Quote(table.name) + " has the observer " + base::Quote(name) +
+        ", which this program has not registered (Options::observers), so writes are refused; "
+        "'tandem observers DB " + table.name + " --none' takes it off");
+  }
+  return {};
+}
+
+}  // namespace tandem::engine
