@@ -205,8 +205,7 @@ class EngineImpl final : public Engine {
   Result<Cursor> ScanObserved(const ReadOptions& options, std::string_view table,
                               const ScanOptions& scan, const ObserverList& observers);
   Result<std::unique_ptr<RowSource>> FilteredQuery(const QueryRequest& request,
-                                                   const ObserverList& observers,
-                                                   TableView* view);
+                                                   const ObserverList& observers, TableView* view);
   Result<Cursor> QueryObserved(std::string_view table, const QueryRequest& request,
                                const ObserverList& observers);
   Result<uint64_t> CountObserved(std::string_view table, const QueryRequest& request,

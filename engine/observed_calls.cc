@@ -22,8 +22,8 @@ Status AskGet(const ObserverList& observers, const ObservedGet& get) {
 }
 
 Status AskAfterGet(const ObserverList& observers, const ObservedGet& get, const RowView* row) {
-  return observers.AskAll(
-      "AfterGet", [&get, row](Observer& observer) { return observer.AfterGet(get, row); });
+  return observers.AskAll("AfterGet",
+                          [&get, row](Observer& observer) { return observer.AfterGet(get, row); });
 }
 
 bool IsAnyObserved(const std::vector<std::shared_ptr<const Table>>& tables) {
@@ -43,8 +43,7 @@ ObserverList EngineImpl::ObserversOf(std::string_view name) const {
 
 Status EngineImpl::AskOf(std::string_view table, std::string_view hook,
                          const std::function<Status(Observer&, std::string_view)>& ask) const {
-  return ObserversOf(table).AskAll(
-      hook, [&](Observer& observer) { return ask(observer, table); });
+  return ObserversOf(table).AskAll(hook, [&](Observer& observer) { return ask(observer, table); });
 }
 
 // An empty name means all tables.
@@ -63,8 +62,7 @@ Status EngineImpl::AskBeforeCompact(std::string_view name) const {
 // The plan of a call's batch as its observers have left it. They are asked once, when a plan meets
 // an observed table for the first time.
 Result<WritePlan> EngineImpl::PlanObserved(const WriteCall& call, const MakePlan& make_plan,
-                                           RowsRead* rows,
-                                           std::optional<ObservedWrite>* observed) {
+                                           RowsRead* rows, std::optional<ObservedWrite>* observed) {
   if (!observed->has_value()) {
     ASSIGN_OR_RETURN(WritePlan plan, make_plan(call.batch));
     if (!IsAnyObserved(plan.tables)) {
@@ -162,8 +160,7 @@ Result<std::vector<std::optional<Row>>> EngineImpl::MultiGetObserved(
       ASSIGN_OR_RETURN(found[i], filter->Apply(found[i]));
     }
     const RowView returned = found[i].has_value() ? found[i]->view() : RowView();
-    RETURN_IF_ERROR(AskAfterGet(observers,
-                                {.table = table, .row = rows[i], .options = options},
+    RETURN_IF_ERROR(AskAfterGet(observers, {.table = table, .row = rows[i], .options = options},
                                 found[i].has_value() ? &returned : nullptr));
   }
   return found;
@@ -182,8 +179,8 @@ Result<Cursor> EngineImpl::ScanObserved(const ReadOptions& options, std::string_
   if (filter.has_value()) {
     ScanOptions unlimited = scan;
     unlimited.limit = 0;
-    ASSIGN_OR_RETURN(
-        source, OpenScan(filter->whole_rows(), table, unlimited, are_many, std::move(view)));
+    ASSIGN_OR_RETURN(source,
+                     OpenScan(filter->whole_rows(), table, unlimited, are_many, std::move(view)));
     source = NewFilteredRows(std::move(source), *std::move(filter), scan.limit);
   } else {
     ASSIGN_OR_RETURN(source, OpenScan(options, table, scan, are_many, std::move(view)));
@@ -225,8 +222,8 @@ Result<Cursor> EngineImpl::QueryObserved(std::string_view table, const QueryRequ
     ASSIGN_OR_RETURN(source, QueryRows(request, std::move(view)));
   }
   ASSIGN_OR_RETURN(Cursor cursor, NewCursor(std::move(source), table, request.options));
-  RETURN_IF_ERROR(observers.AskAll(
-      "AfterQuery", [&](Observer& observer) { return observer.AfterQuery(query); }));
+  RETURN_IF_ERROR(observers.AskAll("AfterQuery",
+                                   [&](Observer& observer) { return observer.AfterQuery(query); }));
   return cursor;
 }
 
@@ -254,8 +251,8 @@ Result<uint64_t> EngineImpl::CountObserved(std::string_view table, const QueryRe
       count += batch->size();
     }
   }
-  RETURN_IF_ERROR(observers.AskAll(
-      "AfterQuery", [&](Observer& observer) { return observer.AfterQuery(query); }));
+  RETURN_IF_ERROR(observers.AskAll("AfterQuery",
+                                   [&](Observer& observer) { return observer.AfterQuery(query); }));
   return count;
 }
 

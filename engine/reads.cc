@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "base/guarded.h"
 #include "base/status_macros.h"
 #include "engine/create_table.h"
 #include "engine/engine_impl.h"
@@ -243,7 +244,8 @@ Result<bool> EngineImpl::GetPinned(const ReadOptions& options, std::string_view 
     return view.error();
   }
   if (IsObserved(*view->table)) [[unlikely]] {
-    const Result<bool> found = GetPinnedObserved(options, table, row, pinned);
+    const Result<bool> found =
+        Guarded([&] { return GetPinnedObserved(options, table, row, pinned); });
     const bool is_held = found.has_value() && *found;
     if (is_held) pinned->view_ = pinned->open_->row();
     if (!is_held) pinned->open_->Release();

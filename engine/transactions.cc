@@ -129,9 +129,8 @@ Status EngineImpl::CheckTable(const SnapshotPoint& point, std::string_view name)
   if (was_there && former == nullptr && now != nullptr && (*then)->record->id == now->record->id) {
     return {};
   }
-  return Status::Conflict(
-      "table " + base::Quote(name) +
-      " was dropped, truncated, renamed or altered since it was read");
+  return Status::Conflict("table " + base::Quote(name) +
+                          " was dropped, truncated, renamed or altered since it was read");
 }
 
 Result<WritePlan> EngineImpl::PlanInTransaction(const SnapshotPoint& point,

@@ -36,15 +36,15 @@ Result<Written> EngineImpl::WriteAsPlanned(const WriteCall& call, const MakePlan
 Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  return WritePlanned({.options = options, .batch = batch}, [this](const WriteBatch& observed) {
-           return PlanWrite(observed, *database_.regions);
-         }).status();
+  return WritePlanned(
+             {.options = options, .batch = batch},
+             [this](const WriteBatch& observed) { return PlanWrite(observed, *database_.regions); })
+      .status();
 }
 
 // The batch's own values come before those of what observers have added.
 Result<std::vector<std::string>> EngineImpl::WriteForValues(const WriteOptions& options,
-                                                            const WriteBatch& batch,
-                                                            size_t count) {
+                                                            const WriteBatch& batch, size_t count) {
   ASSIGN_OR_RETURN(Written written,
                    WritePlanned({.options = options, .batch = batch, .returns_values = true},
                                 [this](const WriteBatch& observed) {

@@ -87,8 +87,8 @@ struct TableRecord {
 /// The order of TableRecord::columns.
 bool ComesBefore(const ColumnTypeRecord& a, const ColumnTypeRecord& b);
 
-/// Whether `name` is valid for a table, family, index or observer: 1 to kNameBytesMax bytes, no control
-/// characters.
+/// Whether `name` is valid for a table, family, index or observer: 1 to kNameBytesMax bytes, no
+/// control characters.
 bool IsValidName(std::string_view name);
 
 /// Appends the encoded record; schema.cc has the table of fields.

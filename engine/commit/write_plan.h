@@ -83,8 +83,8 @@ struct WritePlan {
   /// Rows that a transaction or observers have read; may be null (row_checks.h). Lifetime: the
   /// caller's. Their tables are among `tables`.
   RowChecks* checks = nullptr;
-  bool holds = true;                ///< The condition. Set by CommitQueue::Commit, as
-  std::vector<std::string> values;  ///< the new values of increments (as text) and appends.
+  bool holds = true;                     ///< The condition. Set by CommitQueue::Commit, as
+  std::vector<std::string> values;       ///< the new values of increments (as text) and appends.
   format::SequenceNumber last_sequence;  ///< Of its operations; also set by it. 0: it wrote none.
 
   /// Whether its operations are encoded only when everything before the batch is known.

@@ -185,8 +185,9 @@ Status ObservedWrite::CheckTables(Tables tables) const {
     if (asked == asked_.end()) continue;  // An observer's operations, which nobody is asked about.
     const bool is_same = asked->second.id == record.id && asked->second.names == record.observers;
     if (is_same) continue;
-    return Status::Conflict("table " + base::Quote(record.name) +
-                            " got other observers, or was replaced, while its observers were asked");
+    return Status::Conflict(
+        "table " + base::Quote(record.name) +
+        " got other observers, or was replaced, while its observers were asked");
   }
   return {};
 }

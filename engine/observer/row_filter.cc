@@ -24,7 +24,7 @@ class FilteredRows final : public RowSource {
 
   const std::unique_ptr<RowSource> source_;
   RowFilter filter_;
-  uint64_t left_;  // Of the limit.
+  uint64_t left_;   // Of the limit.
   Status failure_;  // Comes after the rows that were filtered before it.
   const std::unique_ptr<format::RowBatch> stored_ = std::make_unique<format::RowBatch>();
   std::array<std::vector<Cell>, format::RowBatch::kRowsMax> cells_;

@@ -1,8 +1,8 @@
 // What the observers of a table let a read return of its rows.
 //
-// An observer decides on the whole row, so such a read decodes all columns and leaves out afterwards
-// what it was not asked for. Otherwise a row would be hidden or not by the columns that are asked
-// for.
+// An observer decides on the whole row, so such a read decodes all columns and leaves out
+// afterwards what it was not asked for. Otherwise the columns that are asked for would decide
+// whether a row is hidden.
 #pragma once
 
 #include <array>

@@ -76,7 +76,8 @@ Status Observers::CheckRegistered(const format::TableRecord& table) const {
     return Status::Unsupported(
         "table " + base::Quote(table.name) + " has the observer " + base::Quote(name) +
         ", which this program has not registered (Options::observers), so writes are refused; "
-        "'tandem observers DB " + table.name + " --none' takes it off");
+        "'tandem observers DB " +
+        table.name + " --none' takes it off");
   }
   return {};
 }

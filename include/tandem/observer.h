@@ -3,20 +3,12 @@
 // its observers in TableOptions::observers or by Database::SetObservers. The names are stored with
 // the table, the code is not.
 //
-//   class Audit : public tandem::Observer {
-//     tandem::Status BeforeWrite(tandem::PendingWrite* write) override {
-//       tandem::WriteBatch more;
-//       for (const tandem::Mutation& mutation : write->mutations()) {
-//         more.Increment("changes", mutation.row, "", "count");
-//       }
-//       return write->Add(more);
-//     }
-//   };
-//   options.observers["audit"] = std::make_shared<Audit>();
+//   options.observers["audit"] = std::make_shared<Audit>();  // class Audit : public Observer
+//   table.observers = {"audit"};
 //
 // A table that names an observer which is not registered refuses writes (kUnsupported, with both
 // names). Its reads return what is stored, unfiltered: that is what the program `tandem` shows. So
-// a filter is no access control: whoever can open the directory can read all of it.
+// a filter is no access control: who can open the directory can read all of it.
 //
 // Errors: a hook that returns an error, or throws, fails the operation that it was called for, and
 // nothing is changed. The error names observer and hook; it has the code that the hook returned, or
@@ -26,8 +18,8 @@
 //
 // Threads: a hook is called on the thread of the operation: the caller's, or where a flush or merge
 // runs in the background, that of the engine. Many threads may be in hooks at a time, so an
-// observer must guard its own state. The engine holds no lock during a hook. But flushes, merges and
-// splits wait until their hooks return: be quick in these.
+// observer must guard its own state. The engine holds no lock during a hook. But flushes, merges
+// and splits wait until their hooks return: be quick in these.
 //
 // What a hook may call: the object that it is given, and every call of Database that only reads.
 // Its own reads are not observed: they return what is stored. All other calls on the same database
@@ -156,8 +148,8 @@ class StoredRow {
   std::vector<bool>& hidden_;
 };
 
-/// Hooks do nothing unless they are overridden. Observers of a table are called in its order. Of a
-/// table that several tables' batches share, each table's observers are called for its own part.
+/// Hooks do nothing unless they are overridden. The observers of a table are called in its order;
+/// of a batch over several tables, each table's observers for its part.
 class Observer {
  public:
   virtual ~Observer();

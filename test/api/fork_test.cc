@@ -152,6 +152,7 @@ int CallThatIsNotBusy(Handles* handles) {
       database.AddFamily("t", {.name = "g"}).code(),
       database.AlterFamily("t", {.name = "g"}).code(),
       database.DropFamily("t", "g").code(),
+      database.SetObservers("t", {}).code(),
       database.Flush().code(),
       database.Compact("").code(),
       database.Verify(false).status().code(),

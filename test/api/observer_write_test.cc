@@ -24,7 +24,7 @@ std::string KindText(Mutation::Kind kind) {
   return names[static_cast<int>(kind)];
 }
 
-std::string TextOf(std::span<const Mutation> mutations) {
+std::string MutationsText(std::span<const Mutation> mutations) {
   std::string text;
   for (const Mutation& mutation : mutations) {
     text += (text.empty() ? "" : ", ") + KindText(mutation.kind) + " " + std::string(mutation.row);
@@ -46,11 +46,11 @@ std::string TextOf(std::span<const Mutation> mutations) {
 struct NotingFixture : ObserverFixture {
   NotingFixture() {
     a->before_write = [this](PendingWrite* write) {
-      asked.push_back(std::string(write->table()) + ": " + TextOf(write->mutations()));
+      asked.push_back(std::string(write->table()) + ": " + MutationsText(write->mutations()));
       return Status();
     };
     a->after_write = [this](const CommittedWrite& write) {
-      told.push_back(std::string(write.table) + ": " + TextOf(write.mutations));
+      told.push_back(std::string(write.table) + ": " + MutationsText(write.mutations));
       sequence = write.sequence;
     };
   }
@@ -205,8 +205,7 @@ BOOST_AUTO_TEST_CASE(MutationsAreDroppedReplacedAndAdded) {
         BOOST_CHECK_EQUAL(write->Replace(i, two).ToString(), "OK");
       }
     }
-    BOOST_CHECK_EQUAL(write->Drop(write->mutations().size()).code(),
-                      StatusCode::kInvalidArgument);
+    BOOST_CHECK_EQUAL(write->Drop(write->mutations().size()).code(), StatusCode::kInvalidArgument);
     return write->Add(PutOf("counts", "row", "9"));
   };
   WriteBatch batch = PutOf("t", "drop", "1");
@@ -324,8 +323,7 @@ BOOST_AUTO_TEST_CASE(ARowThatAHookReadAndOthersChangedIsAConflict) {
       }).join();
       return {};
     };
-    const std::string expected =
-        "Conflict: row 'seen' of table 'u' was changed by another write";
+    const std::string expected = "Conflict: row 'seen' of table 'u' was changed by another write";
     BOOST_CHECK_EQUAL(Put("r", "1").ToString(), expected);
     BOOST_CHECK_EQUAL(database->Increment({}, "t", "r", "d", "i").status().ToString(), expected);
     BOOST_CHECK_EQUAL(Rows("t"), "");
@@ -521,7 +519,8 @@ BOOST_AUTO_TEST_CASE(NamesOfObserversAreCheckedAndStored) {
   SetObservers({"b", "a"});
   BOOST_REQUIRE_EQUAL(database->TruncateTable("t").ToString(), "OK");
   Open();
-  for (const TableInfo& table : database->Info()->tables) {
+  const DatabaseInfo info = *database->Info();
+  for (const TableInfo& table : info.tables) {
     if (table.options.name != "t") continue;
     BOOST_CHECK(table.options.observers == (std::vector<std::string>{"b", "a"}));
   }

@@ -138,7 +138,8 @@ Status Session::Apply(const SessionAction& action) {
                                  [](const ModelOperation& operation) { return operation.reads(); });
   const bool may_be_lost = action.durability == Durability::kMemory || IsUnlogged(action);
   if (!reads && !may_be_lost && action.seed / 2 % kOneIn == 0) return ApplyInTransaction(action);
-  if (!may_be_lost && action.seed / 2 % kOneIn == 1 && MayBeLoaded(action.batch)) {
+  const bool is_observed = !PlanOf(action.batch[0].table).options.observers.empty();
+  if (!may_be_lost && !is_observed && action.seed / 2 % kOneIn == 1 && MayBeLoaded(action.batch)) {
     ++counters_.bulk_loads;
     return LoadInBulk(&store_.engine(), action.batch, [this] { begun_micros_ = now(); });
   }

@@ -46,6 +46,7 @@ struct Arguments {
   RenameVerbOptions rename;
   AlterVerbOptions alter;
   FamilyVerbOptions family;
+  ObserversVerbOptions observers;
   IndexVerbOptions index;
   ClockOptions clock;
   ExportOptions exported;
@@ -245,8 +246,7 @@ void Grammar::AddImport() {
   verb->add_flag("--strict", import.strict, "Stop at the first malformed record (exit 2)");
   verb->add_flag("--acknowledge", import.acknowledge,
                  "Print the count of records written after each batch");
-  verb->add_flag("--bulk", import.bulk,
-                 "All rows or none, past the log; row keys must rise");
+  verb->add_flag("--bulk", import.bulk, "All rows or none, past the log; row keys must rise");
   verb->add_flag("--compact", import.compact, "Then merge the table's files, as compact does");
   verb->add_option("--batch", import.batch_rows, "Rows written together; default 500")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000}));
@@ -360,6 +360,9 @@ void Grammar::AddSchemaEdits() {
                      "add, alter: NAME[,versions=3][,ttl=7d][,compression=none|zstd]\n"
                      "[,block-size=8KiB]; drop: NAME");
   family->add_flag("--yes", arguments_.family.yes, "drop: do not ask");
+  CLI::App* observers = AddVerb("observers", &arguments_.observers);
+  observers->add_option("NAME", arguments_.observers.names, "The observers to set, in order");
+  observers->add_flag("--none", arguments_.observers.none, "Take all off");
   AddVerb("index", &arguments_.index)
       ->add_option("INDEX", arguments_.index.index,
                    "create: NAME=FAMILY:COLUMN[:TYPE][:desc]; else: NAME");

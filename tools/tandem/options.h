@@ -208,6 +208,14 @@ struct FamilyVerbOptions {
   OutputMode output = OutputMode::kTable;
 };
 
+struct ObserversVerbOptions {
+  std::string path;
+  std::string table;
+  std::vector<std::string> names;  ///< To set; empty: list them, or
+  bool none = false;               ///< take all off.
+  OutputMode output = OutputMode::kTable;
+};
+
 struct IndexVerbOptions {
   std::string action;  ///< create, drop, build, list, verify or stats.
   std::string path;    ///< Of the database; for verify also of a store file.
@@ -273,8 +281,8 @@ using VerbOptions =
                  InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
                  VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
                  MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
-                 AlterVerbOptions, FamilyVerbOptions, IndexVerbOptions, ClockOptions,
-                 SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
+                 AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
+                 ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
                  StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools
