@@ -554,6 +554,24 @@ BOOST_AUTO_TEST_CASE(AReplayAsksNobody) {
   BOOST_CHECK_EQUAL(Rows("counts"), "all changes=1");
 }
 
+// The close waits for the call, whose hook reads until reads are refused.
+BOOST_AUTO_TEST_CASE(ACloseWaitsForAHook) {
+  std::thread closer;
+  a->before_write = [&](PendingWrite* write) -> Status {
+    BOOST_CHECK(write->Get({}, "t", "r").has_value());
+    closer = std::thread([&] { BOOST_CHECK_EQUAL(database->Close().ToString(), "OK"); });
+    while (database->Get({}, "t", "r").status().code() != StatusCode::kClosed) {
+      std::this_thread::yield();
+    }
+    return {};
+  };
+  BOOST_CHECK_EQUAL(Put("r", "1").ToString(), "OK");
+  closer.join();
+  a->before_write = nullptr;
+  Open();
+  BOOST_CHECK_EQUAL(Rows(), "r n=1");
+}
+
 // Four threads write, delete and delete again; the observer keeps the number of rows exact by what
 // it has read. Its conflicts are repeated by the writers.
 BOOST_AUTO_TEST_CASE(ACounterTableEqualsARecount) {
