@@ -1,7 +1,6 @@
 // See the header.
 #include "engine/backup/draft_directory.h"
 
-#include <utility>
 #include <vector>
 
 #include "base/guarded.h"
@@ -29,11 +28,18 @@ Status DraftDirectory::Make(const std::string& database) {
                                  "' lies in the database's own directory; name one outside");
 }
 
-// ROOT goes first, durably, so that what is left is never taken for a database.
+// ROOT goes first, so that what is left is never taken for a database. It is emptied before, since
+// a sync of the directory that was not honest could bring its name back.
 Status DraftDirectory::RemoveFiles() {
   ASSIGN_OR_RETURN(const auto directory, file_system_->OpenDirectory(path_, /*create=*/false));
-  directory->Remove(kRootName).Ignore("it may not be there yet");
-  RETURN_IF_ERROR(directory->Sync());
+  auto root = directory->Open(kRootName, base::OpenMode::kReadWrite);
+  if (!root && root.error().code() != StatusCode::kNotFound) return root.error();
+  if (root) {
+    RETURN_IF_ERROR((*root)->Truncate(0));
+    RETURN_IF_ERROR((*root)->DataSync());
+    RETURN_IF_ERROR(directory->Remove(kRootName));
+    RETURN_IF_ERROR(directory->Sync());
+  }
   ASSIGN_OR_RETURN(const std::vector<LocalFile> files, ListLocalFiles(directory.get()));
   for (const LocalFile& file : files) RETURN_IF_ERROR(directory->Remove(file.name));
   return {};

@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(AScanAllocatesOncePerBlockAtMost) {
 BOOST_AUTO_TEST_CASE(AnAttachAllocatesTheSameForEachRow) {
   Check({.cost = "allocations of attaching n rows, for each row",
          .n = 4 * kRows,
-         .bound = AtMost(8),
+         .bound = AtMost(2),
          .measure = Allocations(Place::kFile, OfAttachedRow)});
 }
 
