@@ -30,25 +30,27 @@ size_t SizeOf(std::span<const ColumnValue> columns) {
 void WriteBatch::Add(uint8_t kind, const Place& place, std::optional<int64_t> timestamp,
                      std::span<const ColumnValue> columns) {
   const auto& [table, row, family] = place;
-  format::TailWriter out(&bytes_, sizeof(engine::OperationLengths) + table.size() + row.size() +
-                                      family.size() + SizeOf(columns));
-  out.Fixed(engine::OperationLengths{.kind = static_cast<BatchKind>(kind),
-                                     .has_timestamp = timestamp.has_value(),
-                                     .table = Length(table),
-                                     .row = Length(row),
-                                     .family = Length(family),
-                                     .columns = static_cast<uint32_t>(columns.size()),
-                                     .timestamp = timestamp.value_or(0)});
-  for (const auto& [qualifier, value] : columns) {
-    out.Fixed(engine::ColumnLengths{Length(qualifier), Length(value)});
+  bytes_.reserve(bytes_.size() + sizeof(engine::OperationLengths) + table.size() + row.size() +
+                 family.size() + SizeOf(columns));
+  {
+    format::TailWriter out(&bytes_, sizeof(engine::OperationLengths) + table.size() + row.size() +
+                                        family.size() +
+                                        columns.size() * sizeof(engine::ColumnLengths));
+    out.Fixed(engine::OperationLengths{.kind = static_cast<BatchKind>(kind),
+                                       .has_timestamp = timestamp.has_value(),
+                                       .table = Length(table),
+                                       .row = Length(row),
+                                       .family = Length(family),
+                                       .columns = static_cast<uint32_t>(columns.size()),
+                                       .timestamp = timestamp.value_or(0)});
+    for (const auto& [qualifier, value] : columns) {
+      out.Fixed(engine::ColumnLengths{Length(qualifier), Length(value)});
+    }
+    out.Bytes(table);
+    out.Bytes(row);
+    out.Bytes(family);
   }
-  out.Bytes(table);
-  out.Bytes(row);
-  out.Bytes(family);
-  for (const auto& [qualifier, value] : columns) {
-    out.Bytes(qualifier);
-    out.Bytes(value);
-  }
+  for (const auto& [qualifier, value] : columns) bytes_.append(qualifier).append(value);
   ++operations_;
 }
 
