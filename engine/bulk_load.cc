@@ -79,11 +79,8 @@ Result<BulkLoad> EngineImpl::BeginBulkLoad(std::string_view name, const BulkLoad
     time_.AssignTimestamps(timestamp, 1);
     return Status();
   }));
-  auto loader =
-      std::make_unique<BulkLoader>(*bulk_work_, BulkLoader::Spec{.table = table->record,
-                                                                 .timestamp = timestamp,
-                                                                 .now_micros = time_.Now(),
-                                                                 .any_order = options.any_order});
+  BulkFiles::Spec spec{.table = table->record, .timestamp = timestamp, .now_micros = time_.Now()};
+  auto loader = std::make_unique<BulkLoader>(*bulk_work_, std::move(spec), options.any_order);
   return BulkLoad(handles_, this, handles_->NewLoad(std::move(loader)));
 }
 

@@ -13,6 +13,8 @@
 //   01 0D  01 01 72 01 00 00 00  00 00 01 63 01 76
 #include "wal/operation.h"
 
+#include <utility>
+
 #include "base/check.h"
 #include "format/coding.h"
 #include "tandem/limits.h"
@@ -97,6 +99,13 @@ void BatchEncoder::Clear() {
   operations_ = 0;
   count_at_ = 0;
   cells_ = 0;
+}
+
+BatchEncoder BatchEncoder::Take() {
+  BatchEncoder next;
+  next.Reserve(bytes_.size());
+  std::swap(next, *this);
+  return next;
 }
 
 void AppendBatch(const BatchEncoder& batch, std::string* payload) {

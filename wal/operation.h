@@ -32,6 +32,8 @@ class BatchEncoder {
   /// The batch's bytes; complete after each operation.
   const std::string& bytes() const { return bytes_; }
   void Clear();
+  /// Hands out the batch and goes on with an empty one, with memory for as many bytes.
+  BatchEncoder Take();
 
  private:
   std::string bytes_;
@@ -60,7 +62,7 @@ class GroupReader {
   /// Walks one batch that is in no payload. Lifetime: the batch's.
   static GroupReader OfBatch(const BatchEncoder& batch, format::SequenceNumber first_sequence,
                              int64_t timestamp);
-  /// The same for the bytes of a batch of so many operations.
+  /// The same for a batch of `operation_count` operations in `bytes`.
   static GroupReader OfBatch(std::string_view bytes, uint32_t operation_count,
                              format::SequenceNumber first_sequence, int64_t timestamp);
   /// False at the end or when malformed; status() says which.

@@ -36,7 +36,7 @@ class BulkFiles {
   /// Adds the puts of a batch, whose row keys rise. Errors: kInvalidArgument (a row above
   /// kBatchBytesMax); those of StoreFileWriter. After an error it must not be used.
   Status Add(wal::BatchEncoder batch);
-  /// No row follows. Everything is written and synced but what depends on the sequence.
+  /// No row of this run follows. Everything is written and synced but what depends on the sequence.
   Status End();
   /// Requires: End was called.
   RunWriter& run() { return run_; }

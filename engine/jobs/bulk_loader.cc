@@ -49,21 +49,17 @@ Result<std::vector<FileSlice>> SlicesOf(const FinishedRun& files, const Region& 
 
 }  // namespace
 
-BulkLoader::BulkLoader(const BulkWork& work, Spec spec)
+BulkLoader::BulkLoader(const BulkWork& work, BulkFiles::Spec spec, bool any_order)
     : work_(work),
       spec_(std::move(spec)),
+      any_order_(any_order),
       queue_(
           work.jobs, [this](wal::BatchEncoder batch) { return Write(std::move(batch)); },
           work.files.files->cache()->Charge(base::MemoryPart::kFileWriters, 0)) {
   NewRun();
 }
 
-BulkFiles& BulkLoader::NewRun() {
-  return runs_.emplace_back(
-      work_.files, work_.regions,
-      BulkFiles::Spec{
-          .table = spec_.table, .timestamp = spec_.timestamp, .now_micros = spec_.now_micros});
-}
+BulkFiles& BulkLoader::NewRun() { return runs_.emplace_back(work_.files, work_.regions, spec_); }
 
 // The queue's other end.
 Status BulkLoader::Write(wal::BatchEncoder batch) {
@@ -87,7 +83,7 @@ Result<BulkLoader::Added> BulkLoader::Check(const WriteBatch& batch, const Write
       return Invalid("row " + base::Quote(row) + ": a bulk load takes puts alone");
     }
     const int order = row.compare(added.last_key);
-    if (order < 0 && !spec_.any_order) {
+    if (order < 0 && !any_order_) {
       return Invalid("row " + base::Quote(row) + " follows row " + base::Quote(added.last_key) +
                      ": a bulk load takes rows in rising order");
     }
@@ -122,18 +118,12 @@ Status BulkLoader::Take(const Added& added, const wal::BatchEncoder& batch) {
   return batch_.bytes().size() < std::min(kBatchBytes, work_.sort_bytes / 4) ? Status() : Pass();
 }
 
-Status BulkLoader::Pass() {
-  is_passed_ = true;
-  wal::BatchEncoder next;
-  next.Reserve(batch_.bytes().size());
-  std::swap(next, batch_);
-  return queue_.Push(std::move(next));
-}
+Status BulkLoader::Pass() { return queue_.Push(batch_.Take()); }
 
 // What was passed rises and stays as it is; what was not is sorted with the rest.
 Status BulkLoader::BeginSorting() {
   RETURN_IF_ERROR(queue_.Drain());
-  if (is_passed_) RETURN_IF_ERROR(runs_.back().End());
+  RETURN_IF_ERROR(runs_.back().End());
   // One half fills while the other one, which is in the sorter, is sorted and written.
   queue_.LetWait(work_.sort_bytes / 2);
   sorter_ = std::make_unique<BulkSorter>(work_.files.files, work_.sort_bytes / 2);

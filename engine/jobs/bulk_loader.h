@@ -56,14 +56,8 @@ struct BulkWork {
 /// Threads: one at a time.
 class BulkLoader {
  public:
-  struct Spec {
-    std::shared_ptr<const format::TableRecord> table;
-    int64_t timestamp = 0;   ///< Of cells without their own.
-    int64_t now_micros = 0;  ///< Cells that have expired by then are left out.
-    bool any_order = false;  ///< Row keys may fall.
-  };
-  /// `work` outlives it.
-  BulkLoader(const BulkWork& work, Spec spec);
+  /// `work` outlives it. `any_order`: row keys may fall.
+  BulkLoader(const BulkWork& work, BulkFiles::Spec spec, bool any_order);
 
   /// Adds the rows of a batch, which are written in the background. `plan` is that of the batch.
   /// Errors: kInvalidArgument (of another table, not a Put, keys that fall and must not, a row
@@ -108,13 +102,13 @@ class BulkLoader {
   Status Commit(const std::vector<Part>& parts, format::SequenceNumber sequence);
 
   const BulkWork& work_;
-  const Spec spec_;
+  const BulkFiles::Spec spec_;
+  const bool any_order_;
   std::list<BulkFiles> runs_;           // At most two; rows go to the last one,
   std::unique_ptr<BulkSorter> sorter_;  // or to this, if there is one.
   BulkQueue queue_;                     // To both; ends before them.
   wal::BatchEncoder batch_;             // What is passed to it next.
   wal::BatchEncoder buffer_;            // Of the last plan.
-  bool is_passed_ = false;              // Something went to the queue.
   Status broken_;                       // The error that ended the load.
 
   std::string least_key_, greatest_key_, last_key_;

@@ -30,7 +30,7 @@ class BulkQueue {
   BulkQueue(const BulkQueue&) = delete;
   BulkQueue& operator=(const BulkQueue&) = delete;
 
-  /// So many bytes may wait from now on, or a few MiB if that is more: where some writes take much
+  /// From now on up to `bytes` may wait, or a few MiB if that is more: where some writes take much
   /// longer than others, the caller goes on meanwhile.
   void LetWait(uint64_t bytes);
   /// Adds a batch, which is written later. Writes others while more wait than may. Errors: those of

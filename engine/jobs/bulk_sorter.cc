@@ -39,25 +39,18 @@ class BatchFiller {
 
   Status Add(std::string_view operation) {
     batch_.AddEncoded(operation);
-    return batch_.bytes().size() < kBatchBytes ? Status() : Pass();
+    return batch_.bytes().size() < kBatchBytes ? Status() : sink_(batch_.Take());
   }
-  Status End() { return batch_.operation_count() == 0 ? Status() : Pass(); }
+  Status End() { return batch_.operation_count() == 0 ? Status() : sink_(batch_.Take()); }
 
  private:
-  Status Pass() {
-    wal::BatchEncoder next;
-    next.Reserve(batch_.bytes().size());
-    std::swap(next, batch_);
-    return sink_(std::move(next));
-  }
-
   const BulkSorter::Sink& sink_;
   wal::BatchEncoder batch_;
 };
 
 }  // namespace
 
-/// A sorted file of frames, each of which has one batch.
+/// A sorted file of frames, with one batch in each.
 class BulkSorter::Run {
  public:
   Run(StoreFiles* files, int level) : level_(level), files_(files) {}
@@ -111,7 +104,10 @@ class BulkSorter::RunReader {
         return true;
       }
       RETURN_IF_ERROR(operations_.status());
-      if (frames_.offset() == frames_.limit()) return is_at_end_ = true, false;
+      if (frames_.offset() == frames_.limit()) {
+        is_at_end_ = true;
+        return false;
+      }
       RETURN_IF_ERROR(NextFrame());
     }
   }
@@ -207,7 +203,10 @@ Status BulkSorter::MergeLevels() {
     const int level = runs_.back().level();
     auto first = runs_.end();
     uint64_t count = 0;
-    while (first != runs_.begin() && std::prev(first)->level() == level) --first, ++count;
+    while (first != runs_.begin() && std::prev(first)->level() == level) {
+      --first;
+      ++count;
+    }
     if (count < merged) return {};
     const auto run = runs_.emplace(first, files_, level + 1);
     RETURN_IF_ERROR(run->Create());

@@ -29,6 +29,15 @@ struct BulkLoadFixture : TestEngine {
     BOOST_REQUIRE_EQUAL(load.status().ToString(), "OK");
     return *std::move(load);
   }
+  /// 300 rows, which the sorter has in files.
+  void AddFallingRows(BulkLoad* load) {
+    for (int i = 300; i > 0; --i) {
+      WriteBatch batch;
+      batch.Put("t", std::to_string(1000 + i), "d", "c", std::string(100, 'v'));
+      BOOST_REQUIRE_EQUAL(load->Add(batch).ToString(), "OK");
+    }
+    executor.Drain();  // Adds only queue.
+  }
   std::string Hits(const std::string& table, const std::string& value) {
     std::string keys;
     auto cursor = (*this)->Query({}, table, Predicate::Equal("c", value), {.use_index = "by_c"});
@@ -60,7 +69,7 @@ void AddPut(TestRandom* random, WriteBatch* batch, WriteBatch* other) {
 
 BOOST_FIXTURE_TEST_SUITE(BulkSorterTest, BulkLoadFixture)
 
-// Runs, and runs of runs, since a load sorts 1 KiB at a time here.
+// Runs, and runs of runs, since a load sorts half a KiB at a time here.
 BOOST_AUTO_TEST_CASE(RowsInAnyOrderAreAsIfTheyWereWritten) {
   TestRandom random("BulkSorterTest");
   for (size_t round = 0; round < Trials(40); ++round) {
@@ -87,12 +96,7 @@ BOOST_AUTO_TEST_CASE(FilesOfTheSorterAreRemoved) {
   for (const bool is_committed : {true, false}) {
     const uint64_t before = StoreFiles();
     BulkLoad load = Begin();
-    for (int i = 300; i > 0; --i) {
-      WriteBatch batch;
-      batch.Put("t", std::to_string(1000 + i), "d", "c", std::string(100, 'v'));
-      BOOST_REQUIRE_EQUAL(load.Add(batch).ToString(), "OK");
-    }
-    executor.Drain();  // Adds only queue.
+    AddFallingRows(&load);
     BOOST_CHECK_GT(StoreFiles(), before);
     if (is_committed) {
       BOOST_REQUIRE_EQUAL(load.Commit().ToString(), "OK");
@@ -111,12 +115,7 @@ BOOST_AUTO_TEST_CASE(FilesThatACrashLeavesAreRemoved) {
   const uint64_t before = StoreFiles();
   {
     BulkLoad load = Begin();
-    for (int i = 300; i > 0; --i) {
-      WriteBatch batch;
-      batch.Put("t", std::to_string(1000 + i), "d", "c", std::string(100, 'v'));
-      BOOST_REQUIRE_EQUAL(load.Add(batch).ToString(), "OK");
-    }
-    executor.Drain();  // Adds only queue.
+    AddFallingRows(&load);
     BOOST_CHECK_GT(StoreFiles(), before);
     Kill();
   }
