@@ -136,7 +136,13 @@ void EngineImpl::BuildComponents() {
                       .join_bytes = tuning_.join_bytes,
                       .merge_window_bytes = tuning_.merge_window_bytes,
                       .merge_entry_bytes = tuning_.merge_entry_bytes};
-  compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs);
+  index_builder_ = std::make_unique<IndexBuilder>(
+      IndexBuilder::Dependencies{.work = work,
+                                 .regions = regions,
+                                 .clock = environment_.clock,
+                                 .bytes_per_second = options_.index_build_bytes_per_second,
+                                 .runs_max = tuning_.compaction_runs});
+  compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs, index_builder_.get());
   overlaps_ =
       std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get(), &monitor_);
   flusher_ = std::make_unique<Flusher>(work, queue_.get(), overlaps_.get());
@@ -535,6 +541,7 @@ void EngineImpl::Shutdown() {
   gate_.reset();
   overlaps_.reset();
   compactor_.reset();
+  index_builder_.reset();
   flusher_.reset();
   editor_.reset();
   queue_.reset();

@@ -41,6 +41,7 @@
 #include "engine/jobs/bulk_loader.h"
 #include "engine/jobs/compactor.h"
 #include "engine/jobs/flush.h"
+#include "engine/jobs/index_builder.h"
 #include "engine/jobs/overlap_builder.h"
 #include "engine/jobs/region_merger.h"
 #include "engine/jobs/schema_editor.h"
@@ -225,6 +226,7 @@ class EngineImpl final : public Engine {
             .cache_bytes = tuning_.block_cache_bytes,
             .memory = database_.memory.get(),
             .overlap_memory = overlaps_->memstore_memory(),
+            .index_reads = index_reads_.get(),
             .read_buffer_bytes = tuning_.read_buffer_bytes};
   }
 
@@ -235,6 +237,7 @@ class EngineImpl final : public Engine {
   const std::shared_ptr<const base::ForkMark> fork_mark_;
 
   Monitor monitor_;
+  const std::unique_ptr<IndexReads> index_reads_ = std::make_unique<IndexReads>();
   Health health_;
   TimeSource time_;
   const std::shared_ptr<SnapshotRegistry> snapshots_;
@@ -251,6 +254,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<CatalogEditor> editor_;
   std::unique_ptr<CommitQueue> queue_;
   std::unique_ptr<Flusher> flusher_;
+  std::unique_ptr<IndexBuilder> index_builder_;
   std::unique_ptr<Compactor> compactor_;
   std::unique_ptr<OverlapWorker> overlaps_;
   std::unique_ptr<WriteThrottle> gate_;

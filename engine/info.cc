@@ -1,4 +1,5 @@
 // Describes the database: current counts, gathered without stopping anything.
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -32,7 +33,9 @@ FileInfo Describe(const format::StoreFile& store) {
 }
 
 // A file whose section cannot be read counts with its size alone; Verify reports what is wrong.
-void AddIndex(format::StoreFile& store, format::IndexId id, IndexInfo* info) {
+void AddIndex(const FileSlice& slice, format::IndexId id, const IndexBuilder& builder,
+              IndexInfo* info) {
+  format::StoreFile& store = slice.file->store();
   for (const format::SectionEntry& section : store.sections()) {
     if (IsIndexSection(section.kind) && section.owner == id.value) {
       info->size_bytes += section.size_bytes;
@@ -42,9 +45,14 @@ void AddIndex(format::StoreFile& store, format::IndexId id, IndexInfo* info) {
   const Result<format::IndexSection*> section = store.Index(id);
   if (!section.has_value() || *section == nullptr) {
     ++info->files_without;
-    info->files_older += store.table().FindIndex(id) == nullptr;
+    if (store.table().FindIndex(id) != nullptr) return;
+    ++info->files_older;
+    const uint64_t bytes = store.size_bytes();
+    info->bytes_older +=
+        ShareOf(slice, bytes - std::min(bytes, builder.CopiedBytes(store.number())));
     return;
   }
+  info->rows_without_entry += format::RowsWithoutEntry(store.sections(), id);
   const format::IndexSummary& summary = (*section)->summary();
   info->entries += summary.current_entries + summary.older_entries;
   info->values += summary.current_values + summary.older_values;
@@ -82,18 +90,20 @@ RegionInfo Describe(const format::TableRecord& table, const RegionVersion& versi
   return info;
 }
 
-TableInfo Describe(const Table& table) {
+TableInfo Describe(const Table& table, const IndexBuilder& builder) {
   TableInfo info;
   info.options = OptionsOf(*table.record);
+  const uint64_t bytes_per_second = builder.BytesPerSecond();
   for (const IndexOptions& options : info.options.indexes) {
     info.indexes.emplace_back().options = options;
+    info.indexes.back().build_bytes_per_second = bytes_per_second;
   }
   for (const auto& region : table.regions) {
     const std::shared_ptr<const RegionVersion> version = region->version();
     info.regions.push_back(Describe(*table.record, *version));
     for (const FileSlice& slice : version->files) {
       for (size_t i = 0; i < table.record->indexes.size(); ++i) {
-        AddIndex(slice.file->store(), table.record->indexes[i].id, &info.indexes[i]);
+        AddIndex(slice, table.record->indexes[i].id, builder, &info.indexes[i]);
       }
     }
   }
@@ -172,7 +182,9 @@ DatabaseInfo EngineImpl::Info() {
     info.transactions.push_back({.sequence = sequence, .age_micros = clock.now_micros - taken});
   }
   // Describing the tables loads the directories of their files.
-  for (const auto& table : database_.regions->tables()) info.tables.push_back(Describe(*table));
+  for (const auto& table : database_.regions->tables()) {
+    info.tables.push_back(Describe(*table, *index_builder_));
+  }
   info.memory = Describe(*database_.memory);
   info.open_files = OpenFiles();
   Storage::ReaderCounters readers = database_.opened.storage->reader_counters();

@@ -279,6 +279,7 @@ void Maintenance::MergeInBackground(Region* region) {
   MergeEnded(region, "rewriting a file of ", rewritten);
   if (merged.ok() && rewritten.ok()) ScheduleMerges(region);
   ScheduleOverlaps(region);
+  if (deps_.compactor->TakeSharedChanged()) rewrites_.Schedule();
   deps_.gate->Update();
 }
 
@@ -293,6 +294,7 @@ void Maintenance::MergeEnded(Region* region, std::string_view what, const Status
 void Maintenance::RewriteInBackground() {
   for (const auto& region : deps_.regions->regions()) {
     if (deps_.compactor->HasBroken(*region)) region->tasks().merge.Schedule();
+    ScheduleOverlaps(region.get());
   }
 }
 
@@ -383,6 +385,7 @@ Status Maintenance::Compact(const std::shared_ptr<Region>& region) {
   const Status status = deps_.compactor->Compact(*region);
   ScheduleMerges(region.get());
   if (status.ok()) ScheduleOverlaps(region.get());
+  if (deps_.compactor->TakeSharedChanged()) rewrites_.Schedule();
   deps_.gate->Update();
   return status;
 }

@@ -379,7 +379,10 @@ Result<IndexStatistics> EngineImpl::GetIndexStatistics(std::string_view table,
   ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table));
   const format::IndexRecord* const record = view.table->FindIndex(index);
   if (record == nullptr) return IndexNotFound(*view.table, index);
-  return MeasureIndex(view, *record, base::Cancellation(cancelled));
+  ASSIGN_OR_RETURN(IndexStatistics found,
+                   MeasureIndex(view, *record, base::Cancellation(cancelled)));
+  found.reads = index_reads_->Of(view.table->id, record->id);
+  return found;
 }
 
 }  // namespace tandem::engine

@@ -140,4 +140,11 @@ Result<std::unique_ptr<IndexSection>> IndexSection::Open(const BlockFile& file,
       std::make_unique<StoredIndexSection>(file, std::move(loaded)));
 }
 
+uint64_t RowsWithoutEntry(const std::vector<SectionEntry>& sections, IndexId index) {
+  const SectionEntry* present = FindSection(sections, SectionKind::kIndexPresent, index.value);
+  const SectionEntry* touched = FindSection(sections, SectionKind::kIndexTouched, index.value);
+  if (present == nullptr || touched == nullptr || touched->count < present->count) return 0;
+  return touched->count - present->count;
+}
+
 }  // namespace tandem::format

@@ -64,4 +64,8 @@ class IndexSection {
   virtual Result<const Bitmap*> Touched() = 0;
 };
 
+/// The rows of a file that an index has no entry of though they have a cell of its column: its
+/// value does not fit the index, or it is a marker. 0 when the file has no section of the index.
+uint64_t RowsWithoutEntry(const std::vector<SectionEntry>& sections, IndexId index);
+
 }  // namespace tandem::format

@@ -11,10 +11,7 @@
 #include "format/block/bitmap_section.h"
 #include "format/block/block_cache.h"
 #include "format/block/bloom_filter.h"
-#include "format/block/footer.h"
-#include "format/block/section_table.h"
 #include "format/block/section_writer.h"
-#include "format/coding.h"
 #include "format/file_header.h"
 #include "format/hash.h"
 #include "format/row/data_writer.h"
@@ -31,14 +28,6 @@ constexpr uint32_t kRowsCounted = 4096;
 constexpr uint64_t kBytesCounted = 1 << 20;
 // About the bytes per row of an index's postings, which are kept until its leaves are written.
 constexpr uint64_t kPostingBytes = 3;
-
-// A section that is one uncompressed block.
-Status WriteOnlyBlock(SectionKind section, const BlockContent& content, uint64_t count,
-                      SectionWriter* out) {
-  RETURN_IF_ERROR(out->Begin(section, 0));
-  RETURN_IF_ERROR(out->Append(content).status());
-  return out->End(count);
-}
 
 }  // namespace
 
@@ -66,9 +55,6 @@ struct StoreFileWriter::Impl {
   void CountMemory(uint64_t besides_bytes = 0);
   Status WriteKeyHashes();
   Status WriteFilter();
-  Status WriteSchema();
-  Status WriteStatistics();
-  Status WriteEnd();
 
   std::unique_ptr<base::File> file;
   StoreFileSpec spec;
@@ -274,16 +260,12 @@ Status StoreFileWriter::WriteSections() {
 
 Result<StoreFileSummary> StoreFileWriter::WriteRest() {
   Impl& impl = *impl_;
-  StoreFileSummary summary;
-  summary.statistics = impl.statistics.Statistics();
-  summary.indexes = std::move(impl.sections);
-  RETURN_IF_ERROR(impl.WriteStatistics());
-  RETURN_IF_ERROR(WriteSummaries(summary.indexes, &impl.out));
-  RETURN_IF_ERROR(impl.WriteSchema());
-  RETURN_IF_ERROR(impl.WriteEnd());
-  summary.size_bytes = impl.out.offset();
-  summary.hash = impl.out.hash();
-  return summary;
+  StoreFileEnd end{.number = impl.spec.number,
+                   .table = impl.spec.table,
+                   .region_start = impl.spec.region_start,
+                   .statistics = impl.statistics.Statistics(),
+                   .indexes = std::move(impl.sections)};
+  return WriteStoreFileEnd(std::move(end), &impl.out, impl.file.get());
 }
 
 Status StoreFileWriter::Impl::WriteKeyHashes() {
@@ -305,45 +287,6 @@ Status StoreFileWriter::Impl::WriteFilter() {
     for (const uint64_t hash : hashes.block(i)) filter.Add(hash);
   }
   return filter.Write(&out);
-}
-
-Status StoreFileWriter::Impl::WriteStatistics() {
-  std::string bytes;
-  AppendStatistics(statistics.Statistics(), &bytes);
-  BlockContent content{.kind = BlockKind::kStatistics, .raw = bytes};
-  content.count = statistics.row_count();
-  return WriteOnlyBlock(SectionKind::kStatistics, content, 1, &out);
-}
-
-Status StoreFileWriter::Impl::WriteSchema() {
-  std::string bytes;
-  AppendLengthPrefixed(&bytes, spec.region_start);
-  EncodeTable(*spec.table, &bytes);
-  const BlockContent content{.kind = BlockKind::kSchema, .raw = bytes};
-  return WriteOnlyBlock(SectionKind::kSchema, content, 1, &out);
-}
-
-// Writes section tables and footer, and syncs.
-Status StoreFileWriter::Impl::WriteEnd() {
-  std::string table;
-  AppendSectionTable(out.sections(), &table);
-  BlockContent content{.kind = BlockKind::kSectionTable, .raw = table};
-  content.count = static_cast<uint32_t>(out.sections().size());
-  Footer footer;
-  footer.number = spec.number;
-  footer.sections = content.count;
-  for (uint32_t copy = 0; copy < 2; ++copy) {
-    content.first = copy;
-    ASSIGN_OR_RETURN(const BlockHandle handle, out.AppendAlone(content));
-    footer.table_offsets[copy] = handle.offset;
-    footer.table_bytes = handle.stored_bytes;
-  }
-  footer.file_size = out.offset() + kFooterBytes;
-  std::string bytes;
-  AppendFooter(footer, spec.id, &bytes);
-  RETURN_IF_ERROR(out.AppendRaw(bytes));
-  RETURN_IF_ERROR(out.Flush());
-  return file->DataSync();
 }
 
 }  // namespace tandem::format

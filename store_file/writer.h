@@ -26,6 +26,7 @@
 #include "format/schema.h"
 #include "format/types.h"
 #include "index/section_writer.h"
+#include "store_file/end_writer.h"
 #include "store_file/store_file.h"
 #include "tandem/status.h"
 
@@ -42,14 +43,6 @@ struct StoreFileSpec {
   bool one_sequence = false;
   /// Makes room for the writer and counts what it takes; outlives it. May be null.
   BlockCache* cache = nullptr;
-};
-
-/// What the manifest records about a finished file.
-struct StoreFileSummary {
-  uint64_t size_bytes = 0;
-  Hash128 hash;  ///< XXH3-128 of the whole file.
-  FileStatistics statistics;
-  std::vector<IndexSummary> indexes;
 };
 
 /// How the index entries of a row reach the file.

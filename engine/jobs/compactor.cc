@@ -11,6 +11,7 @@
 #include "base/passing.h"
 #include "base/status_macros.h"
 #include "compaction/merge.h"
+#include "store_file/indexed_copy.h"
 
 namespace tandem::engine {
 namespace {
@@ -40,6 +41,10 @@ bool HasDropped(const format::StoreFile& file, const format::TableRecord& table)
 
 bool IsAsTheTable(const format::StoreFile& file, const format::TableRecord& table) {
   return IsIndexedAs(file, table) && !HasDropped(file, table);
+}
+
+bool IsPart(const FileSlice& slice) {
+  return slice.low > 0 || slice.high < slice.file->store().row_count();
 }
 
 }  // namespace
@@ -81,14 +86,14 @@ void Compactor::EraseIfUnused(format::RegionId region) {
 }
 
 // Returns the flag that ends the merge, which lives until End.
-const Compactor::CancelFlag* Compactor::Begin(const Region& region, const Inputs& inputs,
+const Compactor::CancelFlag* Compactor::Begin(const Region& region, uint64_t input_bytes,
                                               MergeKind kind) {
   base::MutexLock lock(mutex_);
   RegionMerge& merge = merges_[region.id()];
   merge.is_running = true;
   merge.kind = kind;
   merge.is_retired = false;
-  merge.input_bytes = BytesOf(inputs.slices());
+  merge.input_bytes = input_bytes;
   SetCancelFlag(&merge);
   return &merge.end;
 }
@@ -99,11 +104,13 @@ void Compactor::End(const Region& region) {
   EraseIfUnused(region.id());
 }
 
-// While it lives, a merge of these inputs runs. Requires: the region's compaction turn.
+// While it lives, a merge of inputs of that size runs. Requires: the region's compaction turn.
 class Compactor::RunningMerge {
  public:
-  RunningMerge(Compactor* compactor, const Region& region, const Inputs& inputs, MergeKind kind)
-      : compactor_(*compactor), region_(region), end_(*compactor->Begin(region, inputs, kind)) {}
+  RunningMerge(Compactor* compactor, const Region& region, uint64_t input_bytes, MergeKind kind)
+      : compactor_(*compactor),
+        region_(region),
+        end_(*compactor->Begin(region, input_bytes, kind)) {}
   ~RunningMerge() { compactor_.End(region_); }
   RunningMerge(const RunningMerge&) = delete;
   RunningMerge& operator=(const RunningMerge&) = delete;
@@ -224,7 +231,7 @@ Status Compactor::CompactLocked(Region& region) {
 Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
   if (inputs.slices().empty()) return {};
-  const RunningMerge running(this, region, inputs, kind);
+  const RunningMerge running(this, region, BytesOf(inputs.slices()), kind);
   // Later EndMergesOf finds the merge.
   if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
   // Otherwise the heap that flushes freed would add to what the merge takes.
@@ -269,42 +276,119 @@ Status Compactor::RewriteBroken(Region& region) {
 // A merge that comes due in between rewrites some of them.
 Status Compactor::RewriteLocked(Region& region) {
   bool is_first = true;
-  while (const std::optional<Inputs> inputs = FindBroken(region)) {
+  while (const std::optional<FileSlice> slice = FindBroken(region)) {
     if (!is_first && IsDue(region)) break;
     is_first = false;
-    const Status status = CompactInputs(region, *inputs, MergeKind::kOther);
-    if (status.code() == StatusCode::kCorruption || status.code() == StatusCode::kUnsupported) {
-      base::MutexLock lock(mutex_);
-      for (const FileSlice& slice : inputs->slices()) {
-        not_rewritten_.insert(slice.file->store().number());
-      }
-    }
-    RETURN_IF_ERROR(status);
+    RETURN_IF_ERROR(Rewrite(region, *slice));
   }
   return {};
 }
 
-// The oldest run with a file to rewrite, unless that has failed for good.
-std::optional<Compactor::Inputs> Compactor::FindBroken(const Region& region) {
-  const std::shared_ptr<const format::TableRecord> table = region.table();
-  Inputs inputs{.version = WithoutMemstores(*region.version())};
-  std::optional<uint32_t> run;
+// A file that cannot be copied with its new indexes is rewritten from its rows, as a broken one is.
+Status Compactor::Rewrite(Region& region, const FileSlice& slice) {
+  if (!GetsIndexes(slice.file->store(), *region.table())) return RewriteRun(region, slice);
+  const Status status = AddIndexes(region, slice);
+  const bool needs_merge = status.code() == StatusCode::kCorruption ||
+                           status.code() == StatusCode::kUnsupported ||
+                           status.code() == StatusCode::kOverBudget;
+  // After another error this region tries again later, and no other one.
+  if (IsPart(slice) && (status.ok() || needs_merge)) {
+    shared_changed_.store(true, std::memory_order_relaxed);
+  }
+  if (!needs_merge) return status;
   {
     base::MutexLock lock(mutex_);
-    for (const FileSlice& slice : inputs.version.files) {
-      const format::StoreFile& store = slice.file->store();
-      if (!store.has_broken_section() && IsAsTheTable(store, *table)) continue;
-      if (not_rewritten_.contains(store.number())) continue;
-      run = slice.run;
-      break;
+    not_copied_.insert(slice.file->store().number());
+  }
+  return RewriteRun(region, slice);
+}
+
+Status Compactor::AddIndexes(Region& region, const FileSlice& slice) {
+  RETURN_IF_ERROR(work_.health->CheckWritable());
+  const format::StoreFile& store = slice.file->store();
+  const RunningMerge running(this, region, store.size_bytes(), MergeKind::kOther);
+  if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
+  base::ReturnFreeHeap();
+  const std::shared_ptr<const format::TableRecord> table = region.table();
+  CompactionEvent event{.table = table->name, .region_id = region.id().value};
+  event.input_files = event.files = 1;
+  event.input_rows = event.rows = store.row_count();
+  event.input_bytes = store.size_bytes();
+  const Status status = work_.monitor->RunCompaction(&event, [&]() -> Status {
+    ASSIGN_OR_RETURN(event.bytes, builder_->AddIndexes(region, slice, running.cancelled()));
+    return {};
+  });
+  work_.files->cache()->Freed(event.input_bytes);
+  return status;
+}
+
+Status Compactor::RewriteRun(Region& region, const FileSlice& slice) {
+  std::optional<Inputs> inputs = RunWith(region, slice);
+  if (!inputs.has_value()) return {};
+  const uint64_t bytes = BytesOf(inputs->slices());
+  const int64_t began_micros = work_.monitor->NowMicros();
+  const Status status = CompactInputs(region, *inputs, MergeKind::kOther);
+  if (status.ok()) {
+    const int64_t micros = work_.monitor->NowMicros() - began_micros;
+    builder_->CountRewritten(bytes, static_cast<uint64_t>(micros));
+  }
+  if (status.code() == StatusCode::kCorruption || status.code() == StatusCode::kUnsupported) {
+    base::MutexLock lock(mutex_);
+    for (const FileSlice& input : inputs->slices()) {
+      not_rewritten_.insert(input.file->store().number());
     }
   }
-  if (!run.has_value()) return std::nullopt;
+  return status;
+}
+
+// Whether the file is older than an index and nothing else is wrong with it.
+bool Compactor::GetsIndexes(const format::StoreFile& file, const format::TableRecord& table) const {
+  {
+    base::MutexLock lock(mutex_);
+    if (not_copied_.contains(file.number())) return false;
+  }
+  return !file.has_broken_section() && !HasDropped(file, table) &&
+         format::CanCopyWithIndexes(file, table);
+}
+
+// Whether it is this region that has to rewrite the file, if it has to be.
+bool Compactor::IsRewrittenHere(const Region& region, const FileSlice& slice,
+                                const format::TableRecord& table) const {
+  const format::StoreFile& store = slice.file->store();
+  {
+    base::MutexLock lock(mutex_);
+    if (not_rewritten_.contains(store.number())) return false;
+  }
+  return !IsPart(slice) || !GetsIndexes(store, table) ||
+         builder_->IsFirstWith(region, store);
+}
+
+// The oldest file to rewrite, unless that has failed for good.
+std::optional<FileSlice> Compactor::FindBroken(const Region& region) {
+  const std::shared_ptr<const format::TableRecord> table = region.table();
+  const std::shared_ptr<const RegionVersion> version = region.version();
+  for (const FileSlice& slice : version->files) {
+    const format::StoreFile& store = slice.file->store();
+    if (!store.has_broken_section() && IsAsTheTable(store, *table)) continue;
+    if (IsRewrittenHere(region, slice, *table)) return slice;
+  }
+  return std::nullopt;
+}
+
+// The run of a file, with those that have to be merged with it; nullopt: the file is gone.
+std::optional<Compactor::Inputs> Compactor::RunWith(const Region& region, const FileSlice& slice) {
+  Inputs inputs{.version = WithoutMemstores(*region.version())};
   const RegionRuns runs = RunsOf(inputs.version);
-  size_t broken = 0;
-  while (inputs.version.files[runs.firsts[broken]].run != *run) ++broken;
-  inputs.Take(runs, WidenedToWhole(inputs.version, runs, {broken, broken + 1}));
-  return inputs;
+  for (size_t run = 0; run < runs.described.size(); ++run) {
+    const auto files = std::span(inputs.version.files)
+                           .subspan(runs.firsts[run], runs.firsts[run + 1] - runs.firsts[run]);
+    if (!std::ranges::any_of(files, [&](const auto& other) { return other.file == slice.file; })) {
+      continue;
+    }
+    inputs.Take(runs, WidenedToWhole(inputs.version, runs, {run, run + 1}));
+    return inputs;
+  }
+  return std::nullopt;
 }
 
 // An index section that the merge finds broken is rebuilt from the rows.
@@ -382,10 +466,7 @@ std::vector<FileSlice> Compactor::LastReferences(const format::Catalog& catalog,
                                                  const Region& region, const Inputs& inputs) {
   std::set<format::FileNumber> elsewhere;
   const auto slices = inputs.slices();
-  const auto is_part = [](const FileSlice& slice) {
-    return slice.low > 0 || slice.high < slice.file->store().row_count();
-  };
-  if (std::any_of(slices.begin(), slices.end(), is_part)) {
+  if (std::any_of(slices.begin(), slices.end(), IsPart)) {
     for (const auto& [id, record] : catalog.regions) {
       if (id == region.id()) continue;
       for (const format::FileReference& reference : record.files) elsewhere.insert(reference.file);
@@ -421,6 +502,11 @@ Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRu
   change.publish = [&] {
     region.Update(replace_inputs);
     for (const FileSlice& slice : removed) StoreFiles::Retire(*slice.file);
+    const auto slices = inputs.slices();
+    // A file that another region shares may have got its indexes by this one.
+    if (std::any_of(slices.begin(), slices.end(), IsPart)) {
+      shared_changed_.store(true, std::memory_order_relaxed);
+    }
   };
   return work_.editor->Commit(change);
 }

@@ -23,6 +23,7 @@
 
 #include "base/mutex.h"
 #include "compaction/pick.h"
+#include "engine/jobs/index_builder.h"
 #include "engine/jobs/run_writer.h"
 #include "engine/region/region.h"
 #include "engine/region/region_runs.h"
@@ -36,7 +37,9 @@ namespace tandem::engine {
 class Compactor {
  public:
   /// `runs_max`: of an idle region (compaction::MergePolicy).
-  Compactor(FileWork work, uint32_t runs_max) : work_(work), policy_{.runs_max = runs_max} {}
+  /// `builder` outlives it.
+  Compactor(FileWork work, uint32_t runs_max, IndexBuilder* builder)
+      : work_(work), policy_{.runs_max = runs_max}, builder_(builder) {}
 
   /// Whether runs of the region should be merged.
   bool IsDue(const Region& region) const EXCLUDES(mutex_);
@@ -64,12 +67,16 @@ class Compactor {
   Status FinishSmallMerges(const std::vector<std::shared_ptr<Region>>& regions) EXCLUDES(mutex_);
   /// Whether the region has a file that RewriteBroken would rewrite.
   bool HasBroken(const Region& region) EXCLUDES(mutex_) { return FindBroken(region).has_value(); }
-  /// Rewrites runs from their rows, one at a time: those that have a file with a broken section, or
-  /// one that is older than an index or has cells of a family that was dropped since. Ends early
-  /// when a merge is due, and has rewritten one then. Errors: kBusy when the region is being
-  /// compacted, which may do it; those of Compact. A file that cannot be rewritten is left alone
-  /// from then on.
+  /// Adds indexes to files that are older than they are, and rewrites runs from their rows that
+  /// have a file with a broken section, or with cells of a family that was dropped since: one after
+  /// the other. A file that regions share gets its indexes by the first of them. Ends early when a
+  /// merge is due, and has rewritten one then. Errors: kBusy when the region is being compacted,
+  /// which may do it, or one that shares a file with it; those of Compact. A file that cannot be
+  /// rewritten is left alone from then on.
   Status RewriteBroken(Region& region) EXCLUDES(mutex_);
+  /// Whether HasBroken or the missing overlaps of other regions may have changed since the last
+  /// call: files that they share were rewritten, or cannot get their indexes together.
+  bool TakeSharedChanged() { return shared_changed_.exchange(false, std::memory_order_relaxed); }
   /// Running and later merges end with kCancelled.
   void Cancel() EXCLUDES(mutex_) { EndMergesAbove(0); }
 
@@ -114,14 +121,22 @@ class Compactor {
   };
   static std::vector<format::StoreFile*> OlderSharingKeys(const Inputs& inputs);
   static std::optional<Inputs> Pick(const Region& region, const compaction::MergePolicy& policy);
-  const CancelFlag* Begin(const Region& region, const Inputs& inputs, MergeKind kind)
+  const CancelFlag* Begin(const Region& region, uint64_t input_bytes, MergeKind kind)
       EXCLUDES(mutex_);
   void End(const Region& region) EXCLUDES(mutex_);
   void EraseIfUnused(format::RegionId region) REQUIRES(mutex_);
   Status CompactLocked(Region& region);
   Status CompactInputs(Region& region, Inputs inputs, MergeKind kind) EXCLUDES(mutex_);
-  std::optional<Inputs> FindBroken(const Region& region) EXCLUDES(mutex_);
-  Status RewriteLocked(Region& region);
+  std::optional<FileSlice> FindBroken(const Region& region) EXCLUDES(mutex_);
+  bool GetsIndexes(const format::StoreFile& file, const format::TableRecord& table) const
+      EXCLUDES(mutex_);
+  bool IsRewrittenHere(const Region& region, const FileSlice& slice,
+                       const format::TableRecord& table) const EXCLUDES(mutex_);
+  static std::optional<Inputs> RunWith(const Region& region, const FileSlice& slice);
+  Status RewriteLocked(Region& region) EXCLUDES(mutex_);
+  Status Rewrite(Region& region, const FileSlice& slice) EXCLUDES(mutex_);
+  Status AddIndexes(Region& region, const FileSlice& slice) EXCLUDES(mutex_);
+  Status RewriteRun(Region& region, const FileSlice& slice) EXCLUDES(mutex_);
   Result<FinishedRun> MergeSkippingBrokenSections(const Region& region, const Inputs& inputs,
                                                   const CancelFlag& cancelled);
   Result<FinishedRun> Merge(const Region& region, const Inputs& inputs,
@@ -133,12 +148,15 @@ class Compactor {
 
   const FileWork work_;
   const compaction::MergePolicy policy_;
+  IndexBuilder* const builder_;
+  std::atomic<bool> shared_changed_{false};  // Relaxed: a hint.
   mutable base::Mutex mutex_;
   bool is_closing_ GUARDED_BY(mutex_) = false;
   uint64_t due_bytes_max_ GUARDED_BY(mutex_) = UINT64_MAX;  // Larger due merges end.
   std::map<format::RegionId, RegionMerge> merges_ GUARDED_BY(mutex_);
   std::set<format::RegionId> given_up_ GUARDED_BY(mutex_);
   std::set<format::FileNumber> not_rewritten_ GUARDED_BY(mutex_);
+  std::set<format::FileNumber> not_copied_ GUARDED_BY(mutex_);  // They need a merge instead.
 };
 
 }  // namespace tandem::engine

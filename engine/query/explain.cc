@@ -25,7 +25,16 @@ bool HasIndexes(const Memstore& memstore, const AccessPath& access) {
   });
 }
 
+uint64_t RowsWithoutEntry(const FileSource& source, const AccessPath& access) {
+  uint64_t rows = 0;
+  for (const IndexPath& path : access.paths) {
+    rows += format::RowsWithoutEntry(source.file->sections(), path.index->id);
+  }
+  return rows;
+}
+
 Status AddSources(const QueryPlan& plan, Explanation* explanation) {
+  std::set<const format::StoreFile*> counted;  // Several regions may share a file.
   for (const Cluster& cluster : plan.clusters) {
     explanation->memstores += cluster.memstores.size();
     explanation->files += cluster.files.size();
@@ -40,6 +49,8 @@ Status AddSources(const QueryPlan& plan, Explanation* explanation) {
       }
       ASSIGN_OR_RETURN(const bool has_sections, HasSections(source, *plan.access));
       explanation->files_scanned += !has_sections;
+      if (!counted.insert(source.file).second) continue;
+      explanation->rows_without_entry += RowsWithoutEntry(source, *plan.access);
     }
   }
   return {};

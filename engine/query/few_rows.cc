@@ -63,6 +63,7 @@ class Finder {
   /// Requires: Find returned true. `data()` is nullptr if there are no rows.
   std::vector<Place> TakePlaces() { return std::move(places_); }
   const format::DataSection* data() const { return data_; }
+  format::IndexId index() const { return index_->id; }
 
  private:
   bool FindIndex() {
@@ -284,6 +285,9 @@ std::unique_ptr<RowSource> OpenFewRows(const QueryRequest& request, BoundPredica
   if (!IsUsual(request, *view)) return nullptr;
   Finder finder(*view, *predicate);
   if (!finder.Find()) return nullptr;
+  if (request.resources.index_reads != nullptr) {
+    request.resources.index_reads->Count(view->table->id, finder.index());
+  }
   return std::make_unique<FewRows>(request, std::move(*predicate), std::move(*view), &finder);
 }
 

@@ -96,6 +96,14 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
   return {};
 }
 
+void CountReads(const ReadResources& resources, const format::TableRecord& table,
+                const QueryPlan& plan) {
+  if (resources.index_reads == nullptr || !plan.access.has_value()) return;
+  for (const IndexPath& path : plan.access->paths) {
+    resources.index_reads->Count(table.id, path.index->id);
+  }
+}
+
 // Prepares the query with its predicate bound.
 Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
                            BoundPredicate predicate, TableView view) {
@@ -120,6 +128,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(predicate, request.query, cancellation, &query));
   }
+  CountReads(request.resources, *view.table, query.plan);
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));
   query.context =
       std::make_unique<ReadContext>(request.resources, std::move(view), std::move(schema));

@@ -197,8 +197,15 @@ std::string Region::Describe() const {
 
 void Region::Begin(Work work) {
   base::MutexLock lock(mutex_);
+  ++waiting_[static_cast<size_t>(work)];
   while (busy(work)) turn_.Wait(mutex_);
+  --waiting_[static_cast<size_t>(work)];
   busy(work) = true;
+}
+
+bool Region::IsAwaited(Work work) const {
+  base::MutexLock lock(mutex_);
+  return waiting_[static_cast<size_t>(work)] > 0;
 }
 
 bool Region::TryBegin(Work work) {

@@ -146,6 +146,8 @@ class Region : public std::enable_shared_from_this<Region> {
   /// Returns false if another thread does this work.
   bool TryBegin(Work work) EXCLUDES(mutex_);
   void End(Work work) EXCLUDES(mutex_);
+  /// Whether a thread waits in Begin for this work.
+  bool IsAwaited(Work work) const EXCLUDES(mutex_);
 
  private:
   void SwitchTo(std::shared_ptr<Memstore> next) EXCLUDES(mutex_);
@@ -172,6 +174,7 @@ class Region : public std::enable_shared_from_this<Region> {
   std::shared_ptr<const RegionVersion> version_ GUARDED_BY(mutex_);
   format::SequenceNumber flushed_through_ GUARDED_BY(mutex_);
   std::array<bool, kWorks> busy_ GUARDED_BY(mutex_) = {};
+  std::array<uint32_t, kWorks> waiting_ GUARDED_BY(mutex_) = {};  // Threads in Begin.
 };
 
 /// Begins a kind of work, and ends it at the end of the scope.

@@ -74,7 +74,8 @@ Status Monitor::RunCompaction(CompactionEvent* event, const std::function<Status
     Add(compacted_bytes_, event->bytes);
     Add(compaction_micros_, event->micros);
     Add(compaction_input_bytes_, event->input_bytes);
-  } else if (event->status.code() != StatusCode::kCancelled) {
+  } else if (event->status.code() != StatusCode::kCancelled &&
+             event->status.code() != StatusCode::kBusy) {
     Add(failed_compactions_);
   }
   Tell([event](EventListener& listener) { listener.OnCompactionEnd(*event); });

@@ -7,6 +7,7 @@
 #include "base/file_system.h"
 #include "base/memory_account.h"
 #include "engine/region/overlaps.h"
+#include "engine/source/index_reads.h"
 
 namespace tandem::engine {
 
@@ -19,6 +20,7 @@ struct ReadResources {
   base::MemoryAccount* memory = nullptr;  ///< Counts the buffers of reads.
   /// Where the overlaps of memstores with files are counted; null: none are built.
   std::shared_ptr<OverlapMemory> overlap_memory = nullptr;
+  IndexReads* index_reads = nullptr;  ///< Counts the queries that use an index; null: nobody asks.
   uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.
 };
 

@@ -83,13 +83,18 @@ Status CheckFields(const BlockPlace& place, const Header& header, BlockKind expe
   return {};
 }
 
-Result<Header> CheckedHeader(const BlockPlace& place, BlockKind expected, std::string_view stored) {
+Result<Header> SoundHeader(const BlockPlace& place, std::string_view stored) {
   if (stored.size() < kBlockHeaderBytes) {
     return CorruptionAt(*place.file_name, place.offset,
                         Mismatch("size of block, at least", kBlockHeaderBytes, stored.size()));
   }
   const Header header = ReadHeader(stored);
   RETURN_IF_ERROR(CheckBytes(place, header, stored));
+  return header;
+}
+
+Result<Header> CheckedHeader(const BlockPlace& place, BlockKind expected, std::string_view stored) {
+  ASSIGN_OR_RETURN(const Header header, SoundHeader(place, stored));
   RETURN_IF_ERROR(CheckFields(place, header, expected));
   return header;
 }
@@ -123,6 +128,16 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
   const std::string_view covered = std::string_view(*out).substr(start + sizeof(uint64_t));
   StoreAt(out, start, Hash64(covered, checksum_seed));
   return static_cast<uint32_t>(out->size() - start);
+}
+
+void AppendStoredBlock(std::string_view stored, uint64_t checksum_seed, std::string* out) {
+  const std::string_view covered = stored.substr(sizeof(uint64_t));
+  AppendU64(out, Hash64(covered, checksum_seed));
+  out->append(covered);
+}
+
+Status CheckStoredBlock(const BlockPlace& place, std::string_view stored) {
+  return SoundHeader(place, stored).status();
 }
 
 BlockKind ClaimedKind(std::string_view stored) {

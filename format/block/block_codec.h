@@ -42,6 +42,14 @@ struct BlockPlace {
 uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::string* scratch,
                      std::string* out);
 
+/// Appends `stored`, header and payload of a block of another place, with the checksum of a new
+/// one.
+/// Requires: CheckStoredBlock accepted it where it was.
+void AppendStoredBlock(std::string_view stored, uint64_t checksum_seed, std::string* out);
+/// Checks the sizes and the checksum of `stored`, exactly header and payload, and none of its other
+/// fields. Errors: kCorruption.
+Status CheckStoredBlock(const BlockPlace& place, std::string_view stored);
+
 /// The kind that the header of `stored` states, before any check; kRows when it is too short.
 BlockKind ClaimedKind(std::string_view stored);
 

@@ -45,6 +45,13 @@ Result<BlockHandle> SectionWriter::Append(const BlockContent& content) {
   return EmitBlock(content);
 }
 
+Status SectionWriter::AppendStored(std::string_view stored) {
+  CHECK(open_);
+  AppendStoredBlock(stored, ChecksumSeed(id_, offset_), &buffer_);
+  RETURN_IF_ERROR(Emitted(stored.size()));
+  return Pad(kBlockAlignment);
+}
+
 Result<BlockHandle> SectionWriter::AppendAlone(const BlockContent& content) {
   RETURN_IF_ERROR(PadTo(alignment_));
   return EmitBlock(content);

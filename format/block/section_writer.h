@@ -68,6 +68,9 @@ class SectionWriter {
   Status Begin(SectionKind kind, uint32_t owner, uint32_t flags = 0);
   /// Requires: a section is open, raw.size() <= kBlockRawBytesMax.
   Result<BlockHandle> Append(const BlockContent& content);
+  /// Appends a block of another file as it is stored there, with the checksum of its new place.
+  /// Requires: a section is open; CheckStoredBlock accepted it.
+  Status AppendStored(std::string_view stored);
   Status End(uint64_t count);
   /// Appends a block that belongs to no section at the next alignment. Requires: none is open.
   Result<BlockHandle> AppendAlone(const BlockContent& content);

@@ -45,6 +45,14 @@ Result<BlockRef> SequentialReader::Next(BlockKind expected) {
   return block;
 }
 
+Result<std::string_view> SequentialReader::NextStored() {
+  ASSIGN_OR_RETURN(const uint32_t stored, StoredBytes());
+  ASSIGN_OR_RETURN(const std::string_view bytes, window_.Read(at_, stored));
+  RETURN_IF_ERROR(CheckStoredBlock(file_.PlaceAt(at_), bytes));
+  at_ = BlockEnd({at_, stored});
+  return bytes;
+}
+
 Status SequentialReader::Skip() {
   ASSIGN_OR_RETURN(const uint32_t stored, StoredBytes());
   at_ = BlockEnd({at_, stored});

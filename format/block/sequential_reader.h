@@ -36,6 +36,9 @@ class SequentialReader {
   /// Decodes the next block and moves past it. Errors: kCorruption also when it or its padding does
   /// not end within the run.
   Result<BlockRef> Next(BlockKind expected);
+  /// The next block as it is stored, header and payload, its checksum verified; moves past it.
+  /// Errors: as Next. Lifetime: until the next call.
+  Result<std::string_view> NextStored();
   /// Moves past the next block without decoding it.
   Status Skip();
 

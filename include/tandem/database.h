@@ -222,7 +222,11 @@ struct Explanation {
   uint64_t files = 0;
   uint64_t files_scanned = 0;  ///< Without a section of the index.
   uint64_t memstores = 0;
-  uint64_t memstores_scanned = 0;              ///< Without the index.
+  uint64_t memstores_scanned = 0;  ///< Without the index.
+  /// Rows of files that the index has no entry of though they have a cell of its column, summed
+  /// over the indexes (IndexInfo::rows_without_entry): what an index and a scan by its type
+  /// both leave out.
+  uint64_t rows_without_entry = 0;
   uint64_t candidate_rows = 0;                 ///< Rows in files that will be read.
   uint64_t candidate_blocks = 0;               ///< Data blocks that hold them.
   uint64_t candidate_bytes = 0;                ///< Of those blocks, as stored.
@@ -240,8 +244,16 @@ struct IndexInfo {
   uint64_t files = 0;          ///< Of the table. One that regions share counts in each.
   uint64_t files_without = 0;  ///< Of those: without it, so that they are read whole.
   uint64_t files_older = 0;    ///< Of those: from before it was made; they are being rewritten.
-  uint64_t entries = 0;        ///< In files: postings, current and older.
-  uint64_t values = 0;         ///< Distinct values, summed over files.
+  uint64_t bytes_older = 0;    ///< Of those: bytes that have not been read for that yet.
+  /// Bytes of such files that the database has rewritten a second since it was opened; 0: none.
+  /// `bytes_older` divided by it is about the time left.
+  uint64_t build_bytes_per_second = 0;
+  /// Rows of files with the index that have no entry though they have a cell of the column: its
+  /// value does not fit the type (`c IS NOT NULL AND c::TYPE IS NULL` lists them), or it is a
+  /// delete marker. 0: every value fits.
+  uint64_t rows_without_entry = 0;
+  uint64_t entries = 0;  ///< In files: postings, current and older.
+  uint64_t values = 0;   ///< Distinct values, summed over files.
   uint64_t size_bytes = 0;
 };
 /// What an index holds in the files of its table, each counted once. Rows in memory do not count.
@@ -258,6 +270,8 @@ struct IndexStatistics {
   /// the entry before. From about `blocks`, where the rows lie in that order, to `entries`, where
   /// each row of a query costs a block of its own.
   uint64_t block_changes = 0;
+  /// Queries and counts that read it since the database was opened. Explain counts as one.
+  uint64_t reads = 0;
 };
 /// A store file: "store-NUMBER" in the database's directory.
 struct FileInfo {

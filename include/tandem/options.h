@@ -57,6 +57,10 @@ struct Options {
   /// 0: off. Set it to a few MB/s on servers with idle disks; leave it at 0 on battery power or on
   /// storage billed by the read. Findings go to the log and the listener, counters to Statistics.
   uint64_t scrub_bytes_per_second = 0;
+  /// Reads files that get a new index at most at this rate, in bytes a second; 0: as fast as it
+  /// goes. A file that cannot be copied with the index is merged without a limit. Set it where a
+  /// build would take the disk from queries; leave it at 0 where the index should be whole soon.
+  uint64_t index_build_bytes_per_second = 0;
   /// Trusts the wall clock when the database is opened, however far ahead it is. Otherwise a clock
   /// that is more than a year ahead of the last time the database saw, or that jumps by more than a
   /// day while it is open, is doubted (DatabaseInfo::clock_state): nothing expires, and writes get

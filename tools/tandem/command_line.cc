@@ -360,9 +360,11 @@ void Grammar::AddSchemaEdits() {
                      "add, alter: NAME[,versions=3][,ttl=7d][,compression=none|zstd]\n"
                      "[,block-size=8KiB]; drop: NAME");
   family->add_flag("--yes", arguments_.family.yes, "drop: do not ask");
-  AddVerb("index", &arguments_.index)
-      ->add_option("INDEX", arguments_.index.index,
-                   "create: NAME=FAMILY:COLUMN[:TYPE][:desc]; else: NAME");
+  CLI::App* index = AddVerb("index", &arguments_.index);
+  index->add_option("INDEX", arguments_.index.index,
+                    "create: NAME=FAMILY:COLUMN[:TYPE][:desc]; else: NAME");
+  index->add_option("--rate", arguments_.index.rate,
+                    "build: read at most so much a second, as 20MiB");
 }
 
 void Grammar::AddMaintenance() {

@@ -42,6 +42,15 @@ Result<std::unique_ptr<Database>> OpenNamed(const std::string& path, const Optio
   return error;
 }
 
+/// The same, and says what a log has lost at its end.
+Result<std::unique_ptr<Database>> OpenTorn(const std::string& path, const Options& options,
+                                           const Context& context) {
+  auto database = OpenNamed(path, options);
+  const uint64_t torn_bytes = database ? (*database)->GetStatistics().torn_bytes : 0;
+  if (torn_bytes > 0) WriteBytes(context.err, "tandem: " + TornText(path, torn_bytes) + "\n");
+  return database;
+}
+
 Status NoSuch(std::string_view what, std::string_view name, const std::vector<std::string>& known) {
   const std::string nearest = DidYouMean(name, known);
   if (!nearest.empty() || known.empty()) {
@@ -75,10 +84,14 @@ Result<std::unique_ptr<Database>> OpenForWriting(const std::string& path, const 
                                                  bool create_if_missing) {
   Options options = BaseOptions(context);
   options.create_if_missing = create_if_missing;
-  auto database = OpenNamed(path, options);
-  const uint64_t torn_bytes = database ? (*database)->GetStatistics().torn_bytes : 0;
-  if (torn_bytes > 0) WriteBytes(context.err, "tandem: " + TornText(path, torn_bytes) + "\n");
-  return database;
+  return OpenTorn(path, options, context);
+}
+
+Result<std::unique_ptr<Database>> OpenForBuilding(const std::string& path, const Context& context,
+                                                  uint64_t bytes_per_second) {
+  Options options = BaseOptions(context);
+  options.index_build_bytes_per_second = bytes_per_second;
+  return OpenTorn(path, options, context);
 }
 
 Result<std::unique_ptr<Database>> OpenAcceptingClock(const std::string& path,

@@ -15,6 +15,9 @@ Result<std::unique_ptr<Database>> OpenForReading(const std::string& path, const 
 /// Errors: those of Database::Open; kBusy names the process that has it open.
 Result<std::unique_ptr<Database>> OpenForWriting(const std::string& path, const Context& context,
                                                  bool create_if_missing = false);
+/// The same, building indexes at most at that rate (Options::index_build_bytes_per_second).
+Result<std::unique_ptr<Database>> OpenForBuilding(const std::string& path, const Context& context,
+                                                  uint64_t bytes_per_second);
 /// As OpenForWriting; the wall clock counts as right (Options::accept_clock).
 Result<std::unique_ptr<Database>> OpenAcceptingClock(const std::string& path,
                                                      const Context& context);

@@ -17,6 +17,7 @@ void WriteExplanation(const Explanation& explanation, OutputMode mode, std::FILE
       {"files_scanned", explanation.files_scanned},
       {"memstores", explanation.memstores},
       {"memstores_scanned", explanation.memstores_scanned},
+      {"rows_without_entry", explanation.rows_without_entry},
       {"candidate_rows", explanation.candidate_rows},
       {"candidate_blocks", explanation.candidate_blocks},
       {"candidate_bytes", explanation.candidate_bytes},

@@ -209,16 +209,20 @@ that a program holds go on with what they had.
          tandem index stats shop/ orders
 
 create adds an index to a table with data and ends at once: queries are right from then
-on. Files from before are read whole until they are rewritten, which build waits for; a
-program that has the database open does it in the background. An index whose type is not
-that of its column serves conditions that are cast: "total::int64 < 10"; see alter.
+on. Files from before are read whole until they are copied with the index, which build
+waits for; a program that has the database open does it in the background. --rate limits
+what build reads a second; Ctrl-C ends it, and what is done stays. An index whose type is
+not that of its column serves conditions that are cast: "total::int64 < 10"; see alter.
 drop removes an index; its bytes go as files are merged. list shows, for each index, how
-many files are without it. verify compares indexes with their rows, entry by entry, and
-their queries with a scan; it takes DB [TABLE [NAME]], or FILE [NAME] of one store file.
+many files are without it, how many bytes of them are left to read and about how long
+that takes, and how many rows have a cell of the column and no entry: a value that does
+not fit, or a delete marker; build says how to list them. verify compares indexes with
+their rows, entry by entry, and their queries with a scan; it takes DB [TABLE [NAME]], or
+FILE [NAME] of one store file.
 stats reads the indexes of files whole; rows in memory do not count: flush first. values
 are the distinct ones, above 65,535 an estimate (0.4 %). block_changes is how often the row
 of the next entry lies in another data block: about blocks where rows lie in the order of
-the index, up to entries where they lie at random.
+the index, up to entries where they lie at random. reads counts queries of this process.
 )"},
     {"clock",
      R"(Example: tandem clock shop/ --accept

@@ -3,17 +3,26 @@
 
 namespace tandem::tools {
 
+// Empty: nothing says how fast it goes.
+Value SecondsToBuild(const IndexInfo& index) {
+  if (index.bytes_older == 0) return uint64_t{0};
+  if (index.build_bytes_per_second == 0) return {};
+  return index.bytes_older / index.build_bytes_per_second + 1;
+}
+
 void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
   if (table.indexes.empty()) return;
   writer->Begin("index", {"table", "index", "column", "type", "order", "entries_in_files", "values",
-                          "bytes", "files", "files_without"});
+                          "bytes", "files", "files_without", "rows_without_entry", "bytes_to_build",
+                          "seconds_to_build"});
   for (const IndexInfo& index : table.indexes) {
     for (const IndexColumn& column : index.options.columns) {
       writer->Add(
           {table.options.name, index.options.name,
            column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier,
            ColumnTypeName(column.type), column.descending ? "desc" : "asc", index.entries,
-           index.values, index.size_bytes, index.files, index.files_without});
+           index.values, index.size_bytes, index.files, index.files_without,
+           index.rows_without_entry, index.bytes_older, SecondsToBuild(index)});
     }
   }
   writer->End();
@@ -23,10 +32,10 @@ void WriteStatistics(const std::string& table, const std::vector<NamedStatistics
                      RecordWriter* writer) {
   if (indexes.empty()) return;
   writer->Begin("statistics", {"table", "index", "entries", "older_entries", "values", "bytes",
-                               "blocks", "block_changes", "files", "files_without"});
+                               "blocks", "block_changes", "files", "files_without", "reads"});
   for (const auto& [name, found] : indexes) {
     writer->Add({table, name, found.entries, found.older_entries, found.values, found.size_bytes,
-                 found.blocks, found.block_changes, found.files, found.files_without});
+                 found.blocks, found.block_changes, found.files, found.files_without, found.reads});
   }
   writer->End();
 }

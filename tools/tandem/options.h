@@ -213,6 +213,7 @@ struct IndexVerbOptions {
   std::string path;    ///< Of the database; for verify also of a store file.
   std::string table;   ///< Empty: all, for list, verify and stats. For verify of a file: the index.
   std::string index;   ///< create: its declaration; drop, build, verify, stats: its name.
+  std::string rate;    ///< build: bytes a second; empty: no limit.
   OutputMode output = OutputMode::kTable;
 };
 

@@ -31,12 +31,19 @@ double Progress::seconds() const {
 }
 
 void Progress::Update(uint64_t rows, uint64_t bytes, uint64_t total_bytes) {
-  if (!terminal_) return;
+  if (terminal_) Update(Format("{} rows", FormatCount(rows)), bytes, total_bytes);
+}
+
+void Progress::UpdateFiles(uint64_t files_left, uint64_t bytes, uint64_t total_bytes) {
+  if (terminal_) Update(Format("{} files left", FormatCount(files_left)), bytes, total_bytes);
+}
+
+void Progress::Update(const std::string& what, uint64_t bytes, uint64_t total_bytes) {
   const int64_t now = context_.clock->MonotonicMicros();
   if (now - begin_micros_ < kSilentMicros || now - shown_micros_ < kIntervalMicros) return;
   shown_micros_ = now;
   const double passed = seconds();
-  std::string line = Format("{} rows, {}, {}/s", FormatCount(rows), FormatSize(bytes),
+  std::string line = Format("{}, {}, {}/s", what, FormatSize(bytes),
                             FormatSize(static_cast<uint64_t>(static_cast<double>(bytes) / passed)));
   if (total_bytes > bytes && bytes > 0) {
     const double left =

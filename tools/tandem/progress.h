@@ -19,11 +19,15 @@ class Progress {
 
   /// `total_bytes` 0: unknown.
   void Update(uint64_t rows, uint64_t bytes, uint64_t total_bytes);
+  /// The same for files of which so many are left.
+  void UpdateFiles(uint64_t files_left, uint64_t bytes, uint64_t total_bytes);
   /// Wipes the line, so that a message can be written.
   void Wipe();
   double seconds() const;
 
  private:
+  void Update(const std::string& what, uint64_t bytes, uint64_t total_bytes);
+
   const Context& context_;
   bool terminal_;
   int64_t begin_micros_;

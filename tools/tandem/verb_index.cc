@@ -37,6 +37,9 @@ Status CheckArguments(const IndexVerbOptions& options) {
   if (options.action == "list" && !options.index.empty()) {
     return Status::InvalidArgument("index list: expected no index");
   }
+  if (options.action != "build" && !options.rate.empty()) {
+    return Status::InvalidArgument(Format("index {}: expected no --rate", options.action));
+  }
   const bool takes_one =
       options.action == "create" || options.action == "drop" || options.action == "build";
   if (takes_one && (options.table.empty() || options.index.empty())) {
@@ -66,6 +69,19 @@ Status TellOfCasts(Database& database, const std::string& table, const IndexOpti
   return {};
 }
 
+// How to list the rows that the index leaves out, if there may be some.
+void TellOfUnfit(const std::string& table, const IndexInfo& index, const Context& context) {
+  if (index.rows_without_entry == 0) return;
+  const IndexColumn& column = index.options.columns[0];
+  const std::string name = EscapeBytes(
+      column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier);
+  WriteBytes(context.err,
+             Format("tandem: {} rows have a cell of {} and no entry: a value that is no {}, or a "
+                    "delete marker; tandem query DB {} '{} IS NOT NULL AND {}::{} IS NULL'\n",
+                    FormatCount(index.rows_without_entry), name, ColumnTypeName(column.type),
+                    EscapeBytes(table), name, name, ColumnTypeName(column.type)));
+}
+
 Result<ExitCode> Create(const IndexVerbOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const IndexOptions index, ParseIndex(options.index));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
@@ -86,26 +102,45 @@ Result<ExitCode> Drop(const IndexVerbOptions& options, const Context& context) {
   return ExitCode::kDone;
 }
 
-// The engine rewrites files in the background; this waits until none is older than the index.
+// The index of that name. Requires: the table has it.
+const IndexInfo& InfoOf(const TableInfo& table, std::string_view name) {
+  return *std::ranges::find_if(
+      table.indexes, [name](const IndexInfo& index) { return index.options.name == name; });
+}
+
+// The engine rewrites files in the background; this waits until none is older than the index. What
+// is done when it is interrupted stays.
 Result<ExitCode> Build(const IndexVerbOptions& options, const Context& context) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
+  uint64_t rate = 0;
+  if (!options.rate.empty()) {
+    ASSIGN_OR_RETURN(rate, ParseSize(options.rate));
+    if (rate == 0) return Status::InvalidArgument("index build: --rate is 0");
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
+                   OpenForBuilding(options.path, context, rate));
   ASSIGN_OR_RETURN(TableInfo table, FindTable(*database, options.table));
   RETURN_IF_ERROR(CheckIndexName(table, options.index));
   RETURN_IF_ERROR(database->Flush(table.options.name));
   Progress progress(context);
+  uint64_t all_bytes = 0;
   while (true) {
-    uint64_t older = 0, bytes = 0;
-    for (const IndexInfo& index : table.indexes) {
-      if (index.options.name != options.index) continue;
-      older = index.files_older;
-      bytes = index.size_bytes;
+    const IndexInfo& index = InfoOf(table, options.index);
+    if (index.files_older == 0) break;
+    all_bytes = std::max(all_bytes, index.bytes_older);
+    progress.UpdateFiles(index.files_older, all_bytes - index.bytes_older, all_bytes);
+    if (context.is_interrupted()) {
+      progress.Wipe();
+      WriteBytes(context.err, Format("tandem: interrupted; {} of {} files are without the index\n",
+                                     index.files_without, index.files));
+      RETURN_IF_ERROR(database->Close());
+      return ExitCode::kInterrupted;
     }
-    if (older == 0) break;
-    if (context.is_interrupted()) return ExitCode::kInterrupted;
-    progress.Update(older, bytes, 0);
     context.clock->SleepMicros(kLookAgainMicros);
     ASSIGN_OR_RETURN(table, FindTable(*database, options.table));
+    RETURN_IF_ERROR(CheckIndexName(table, options.index));
   }
+  progress.Wipe();
+  TellOfUnfit(table.options.name, InfoOf(table, options.index), context);
   RETURN_IF_ERROR(database->Close());
   return ExitCode::kDone;
 }
