@@ -80,7 +80,7 @@ Result<BulkLoad> EngineImpl::BeginBulkLoad(std::string_view name, const BulkLoad
     return Status();
   }));
   BulkFiles::Spec spec{.table = table->record, .timestamp = timestamp, .now_micros = time_.Now()};
-  auto loader = std::make_unique<BulkLoader>(*bulk_work_, std::move(spec), options.any_order);
+  auto loader = std::make_unique<BulkLoader>(*load_work_, std::move(spec), options.any_order);
   return BulkLoad(handles_, this, handles_->NewLoad(std::move(loader)));
 }
 

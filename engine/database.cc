@@ -330,6 +330,21 @@ Result<BackupInfo> Database::Backup(const std::string& directory) {
   return Entered(*engine_, [&] { return engine_->Backup(directory); });
 }
 
+Result<TableCopy> Database::ExportFiles(std::string_view table, const std::string& path,
+                                        const ExportFilesOptions& options) {
+  return Entered(*engine_, [&] { return engine_->ExportFiles(table, path, options); });
+}
+
+Result<TableCopy> Database::Attach(std::string_view table, const std::string& path,
+                                   const AttachOptions& options) {
+  return Entered(*engine_, [&] { return engine_->Attach(table, path, options); });
+}
+
+Result<TableCopy> Database::RestoreTable(const std::string& path, std::string_view table,
+                                         const RestoreTableOptions& options) {
+  return Entered(*engine_, [&] { return engine_->RestoreTable(path, table, options); });
+}
+
 Result<DatabaseInfo> Database::Info() {
   return Entered(*engine_, [&]() -> Result<DatabaseInfo> { return engine_->Info(); });
 }

@@ -96,6 +96,12 @@ class Engine {
                                                      const std::atomic<bool>* cancelled) = 0;
   virtual Status Checkpoint(const std::string& path) = 0;
   virtual Result<BackupInfo> Backup(const std::string& directory) = 0;
+  virtual Result<TableCopy> ExportFiles(std::string_view table, const std::string& path,
+                                        const ExportFilesOptions& options) = 0;
+  virtual Result<TableCopy> Attach(std::string_view table, const std::string& path,
+                                   const AttachOptions& options) = 0;
+  virtual Result<TableCopy> RestoreTable(const std::string& path, std::string_view table,
+                                         const RestoreTableOptions& options) = 0;
   virtual Result<SpaceUsage> GetSpaceUsage(const SpaceOptions& options) = 0;
   virtual DatabaseInfo Info() = 0;
   virtual Statistics GetStatistics() = 0;

@@ -161,7 +161,7 @@ void EngineImpl::BuildComponents() {
   };
   database_.files->set_broken_sink(broken_sink);
   BuildMaintenance();
-  BuildBulkWork(work);
+  BuildLoadWork(work);
   transaction_limit_ = std::make_unique<BackgroundTask>(jobs_.get(), base::Priority::kLow,
                                                         [this] { ExpireTransactions(); });
   scrubber_ = std::make_unique<Scrubber>(
@@ -240,8 +240,8 @@ void EngineImpl::BuildMaintenance() {
       .tuning = tuning_});
 }
 
-void EngineImpl::BuildBulkWork(const FileWork& files) {
-  bulk_work_ = std::make_unique<BulkWork>(BulkWork{
+void EngineImpl::BuildLoadWork(const FileWork& files) {
+  load_work_ = std::make_unique<LoadWork>(LoadWork{
       .files = files,
       .jobs = jobs_.get(),
       .sort_bytes = tuning_.sort_bytes,
@@ -250,6 +250,7 @@ void EngineImpl::BuildBulkWork(const FileWork& files) {
       .flusher = flusher_.get(),
       .flush = [this](const auto& regions) { return maintenance_->Flush(regions); },
       .sync_log = [this] { return SyncLog(); },
+      .prepare = [this](const Table& table) { maintenance_->Prepare(table); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }});
 }
@@ -281,22 +282,14 @@ Status EngineImpl::CreateTable(const TableOptions& options) {
 // One edit adds the table and its regions, each from its start key to the next one's.
 Status EngineImpl::CreateTableAlone(format::TableRecord record,
                                     const std::vector<std::string>& starts) {
-  if (database_.regions->Find(record.name) != nullptr) {
-    return Status::AlreadyExists("table " + base::Quote(record.name) + " exists already");
-  }
-  std::vector<format::RegionRecord> regions;
+  if (database_.regions->Find(record.name) != nullptr) return TableExists(record.name);
   // Prepared before the edit: once that is durable, the table must appear even without free memory.
   RegionSet::Addition addition;
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
     record.id = format::TableId(edit->counters->next_table_id++);
-    for (size_t i = 0; i < starts.size(); ++i) {
-      format::RegionRecord& region = regions.emplace_back();
-      region.id = format::RegionId(edit->counters->next_region_id++);
-      region.table = record.id;
-      region.start_key = starts[i];
-      if (i + 1 < starts.size()) region.end_key = starts[i + 1];
-    }
+    std::vector<format::RegionRecord> regions =
+        format::NewRegions(record.id, starts, &*edit->counters);
     edit->put_tables.push_back(record);
     edit->put_regions = regions;
     addition = database_.regions->Prepare(record, std::move(regions));
@@ -439,6 +432,13 @@ Status EngineImpl::FlushEverything() {
 //      components are destroyed.
 //   5. ROOT is marked as closed, unless the database had turned read-only.
 Status EngineImpl::Close() {
+  bool closed = false;
+  const Status status = Close(&closed);
+  if (status.ok() || !closed) return status;
+  return Status::IoError("closed, but not cleanly (the next open recovers): " + status.ToString());
+}
+
+Status EngineImpl::Close(bool* closed) {
   if (closing_.exchange(true, std::memory_order_acq_rel)) return Closed();
   const Status prepared = Guarded([this] { return PrepareClose(); });
   if (!prepared.ok()) {
@@ -458,8 +458,8 @@ Status EngineImpl::Close() {
   }
   database_.opened.storage.reset();
   is_open_ = false;
-  if (status.ok()) return status;
-  return Status::IoError("closed, but not cleanly (the next open recovers): " + status.ToString());
+  *closed = true;
+  return status;
 }
 
 Status EngineImpl::PrepareClose() {
@@ -534,7 +534,7 @@ void EngineImpl::Shutdown() {
   if (history_ != nullptr) history_->End();
   scrubber_.reset();
   maintenance_.reset();
-  bulk_work_.reset();
+  load_work_.reset();
   schema_.reset();
   region_merger_.reset();
   splitter_.reset();

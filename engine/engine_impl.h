@@ -135,6 +135,12 @@ class EngineImpl final : public Engine {
                                              const std::atomic<bool>* cancelled) override;
   Status Checkpoint(const std::string& path) override;
   Result<BackupInfo> Backup(const std::string& directory) override;
+  Result<TableCopy> ExportFiles(std::string_view table, const std::string& path,
+                                const ExportFilesOptions& options) override;
+  Result<TableCopy> Attach(std::string_view table, const std::string& path,
+                           const AttachOptions& options) override;
+  Result<TableCopy> RestoreTable(const std::string& path, std::string_view table,
+                                 const RestoreTableOptions& options) override;
   Result<SpaceUsage> GetSpaceUsage(const SpaceOptions& options) override;
   DatabaseInfo Info() override;
   Statistics GetStatistics() override;
@@ -145,7 +151,7 @@ class EngineImpl final : public Engine {
   static Status Closed();
   void BuildComponents();
   void BuildMaintenance();
-  void BuildBulkWork(const FileWork& files);
+  void BuildLoadWork(const FileWork& files);
   void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);
   Status CreateTableAlone(format::TableRecord record, const std::vector<std::string>& starts);
   Result<std::vector<std::shared_ptr<Region>>> RegionsOf(std::string_view table);
@@ -153,6 +159,8 @@ class EngineImpl final : public Engine {
   Status FlushAllOf(Region& region);
   Status FlushEverything();
   Status PrepareClose();
+  /// `*closed`: it is, cleanly or not.
+  Status Close(bool* closed);
   void MergeLittle();
   Status SealLog();
   Status CommitCounters();
@@ -193,6 +201,20 @@ class EngineImpl final : public Engine {
   // copies.cc
   Result<PinnedStore> PinStore();
   Result<PinnedStore> PinStoreAlone();
+
+  // table_copies.cc
+  /// Another database, opened inside a call of this one.
+  struct Nested;
+  struct TableRows;
+  Result<Nested> OpenNested(const std::string& path, const Options& options,
+                            std::unique_ptr<base::FileSystem> view);
+  Result<Nested> OpenSource(const std::string& path, uint64_t backup);
+  Status VerifyFiles(format::TableId table, const std::atomic<bool>* cancelled);
+  Result<TableOptions> DefinitionOf(const ReadOptions& options, std::string_view table);
+  Result<format::TableId> ReserveTableId();
+  Result<TableCopy> LoadNewTable(const TableOptions& options, TableRows* rows);
+  Result<TableCopy> LoadTable(const std::shared_ptr<const Table>& table, TableRows* rows);
+  static Result<TableCopy> LoadRows(TableRows* rows, bool checks_values, LoadFiles* files);
 
   // reads.cc
   Result<std::shared_ptr<const Table>> TableAt(const SchemaHistory::Pin* schema,
@@ -261,7 +283,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<Splitter> splitter_;
   std::unique_ptr<RegionMerger> region_merger_;
   std::unique_ptr<SchemaEditor> schema_;
-  std::unique_ptr<BulkWork> bulk_work_;
+  std::unique_ptr<LoadWork> load_work_;
   std::unique_ptr<Maintenance> maintenance_;
   std::unique_ptr<Scrubber> scrubber_;
   std::unique_ptr<BackgroundTask> transaction_limit_;

@@ -39,15 +39,19 @@ Result<format::Hash128> CopyFile(base::File* from, uint64_t size_bytes, base::Fi
   return hash;
 }
 
+Result<std::unique_ptr<base::Directory>> CreateCopyDirectory(base::FileSystem* file_system,
+                                                             const std::string& path) {
+  Result<std::unique_ptr<base::Directory>> directory = file_system->CreateDirectory(path);
+  const bool exists = !directory && directory.error().code() == StatusCode::kAlreadyExists;
+  return exists ? Occupied(file_system, path) : std::move(directory);
+}
+
 Result<std::unique_ptr<StagedDatabase>> StagedDatabase::Begin(base::FileSystem* file_system,
                                                               const std::string& path) {
-  Result<std::unique_ptr<base::Directory>> directory = file_system->CreateDirectory(path);
-  if (!directory && directory.error().code() == StatusCode::kAlreadyExists) {
-    return Occupied(file_system, path);
-  }
-  RETURN_IF_ERROR(directory.status());
+  ASSIGN_OR_RETURN(std::unique_ptr<base::Directory> directory,
+                   CreateCopyDirectory(file_system, path));
   std::unique_ptr<StagedDatabase> draft(
-      new StagedDatabase(file_system, path, std::move(*directory)));
+      new StagedDatabase(file_system, path, std::move(directory)));
   RETURN_IF_ERROR(draft->directory_->Lock());
   return draft;
 }

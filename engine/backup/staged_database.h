@@ -27,11 +27,15 @@ namespace tandem::engine {
 /// kIoError, kNoSpace.
 Result<format::Hash128> CopyFile(base::File* from, uint64_t size_bytes, base::File* to);
 
+/// Creates the directory of a copy. Errors: kAlreadyExists (with what to do about what is there),
+/// kNotFound (no parent), kIoError, kNoSpace.
+Result<std::unique_ptr<base::Directory>> CreateCopyDirectory(base::FileSystem* file_system,
+                                                             const std::string& path);
+
 /// Threads: one at a time. Lifetime: the file system outlives it.
 class StagedDatabase {
  public:
-  /// Step 1. Errors: kAlreadyExists (with what to do about what is there), kNotFound (no parent),
-  /// kIoError, kNoSpace.
+  /// Step 1. Errors: those of CreateCopyDirectory.
   static Result<std::unique_ptr<StagedDatabase>> Begin(base::FileSystem* file_system,
                                                        const std::string& path);
   /// Removes what it made, unless it is finished.

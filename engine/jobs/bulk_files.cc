@@ -7,13 +7,6 @@
 #include "tandem/limits.h"
 
 namespace tandem::engine {
-namespace {
-
-// A file ends with its region if it has that size: smaller ones would be many in a table of many
-// regions, and regions may share a file.
-constexpr uint64_t kFileBytesMin = 4 << 20;
-
-}  // namespace
 
 Status RowTooLarge(std::string_view row) {
   return Status::InvalidArgument(
@@ -53,8 +46,8 @@ Status BulkFiles::WriteRow() {
       &kept_);
   if (!kept_.empty()) {
     for (format::Cell& cell : kept_) cell.sequence = {};
-    RETURN_IF_ERROR(PrepareFile());
-    RETURN_IF_ERROR(writer_->AddRow(key_, kept_).status());
+    ASSIGN_OR_RETURN(format::StoreFileWriter* const writer, files_.WriterFor(key_));
+    RETURN_IF_ERROR(writer->AddRow(key_, kept_).status());
   }
   cells_.clear();
   row_bytes_ = 0;
@@ -62,32 +55,9 @@ Status BulkFiles::WriteRow() {
   return {};
 }
 
-// The current file takes the next row, which is complete, or another one is begun.
-Status BulkFiles::PrepareFile() {
-  const bool is_past_region = writer_ != nullptr && !region_end_.empty() && key_ >= region_end_;
-  const bool is_full = writer_ != nullptr && work_.limits.AreReached(*writer_);
-  if (is_full || (is_past_region && writer_->size_bytes() >= kFileBytesMin)) {
-    RETURN_IF_ERROR(Hold());
-  }
-  if (writer_ != nullptr && !is_past_region) return {};
-  const std::shared_ptr<const Table> table = regions_->Find(spec_.table->id);
-  if (table == nullptr) return TableNotFound(spec_.table->name);
-  const Region& region = table->RegionOf(key_);
-  region_end_ = region.end_key();
-  if (writer_ != nullptr) return {};
-  run_.SetRegionStart(region.start_key());
-  ASSIGN_OR_RETURN(writer_, run_.NextFile());
-  return {};
-}
-
-Status BulkFiles::Hold() {
-  writer_ = nullptr;
-  return run_.Hold();
-}
-
 Status BulkFiles::End() {
   RETURN_IF_ERROR(WriteRow());
-  return writer_ == nullptr ? Status() : Hold();
+  return files_.Complete();
 }
 
 }  // namespace tandem::engine

@@ -1,5 +1,4 @@
-// The files of a bulk load: rows in key order become store files of one sequence, which is not
-// known yet.
+// A run of a bulk load: encoded puts in key order become rows, and those go into the load's files.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/jobs/run_writer.h"
-#include "engine/region/region_set.h"
+#include "engine/jobs/load_linker.h"
 #include "format/cell/cell.h"
 #include "tandem/status.h"
 #include "wal/operation.h"
@@ -29,31 +27,24 @@ class BulkFiles {
     int64_t timestamp = 0;   ///< Of cells without their own.
     int64_t now_micros = 0;  ///< Cells that have expired by then are left out.
   };
-  /// `work` and `regions` outlive it.
-  BulkFiles(const FileWork& work, const RegionSet* regions, Spec spec)
-      : work_(work), regions_(regions), spec_(std::move(spec)), run_(work, spec_.table) {}
+  /// `work` outlives it.
+  BulkFiles(const LoadWork& work, Spec spec)
+      : spec_(std::move(spec)),
+        files_(work.files, spec_.table, RegionsOfTable(*work.regions, spec_.table)) {}
 
   /// Adds the puts of a batch, whose row keys rise. Errors: kInvalidArgument (a row above
   /// kBatchBytesMax); those of StoreFileWriter. After an error it must not be used.
   Status Add(wal::BatchEncoder batch);
   /// No row of this run follows. Everything is written and synced but what depends on the sequence.
   Status End();
-  /// Requires: End was called.
-  RunWriter& run() { return run_; }
-  const FinishedRun& finished() const { return run_.finished(); }
+  LoadFiles& files() { return files_; }
 
  private:
   Status Take(const wal::Operation& operation);
   Status WriteRow();
-  Status PrepareFile();
-  Status Hold();
 
-  const FileWork& work_;
-  const RegionSet* const regions_;
   const Spec spec_;
-  RunWriter run_;
-  format::StoreFileWriter* writer_ = nullptr;  // Of the unfinished file.
-  std::string region_end_;                     // Of the region that it is written for.
+  LoadFiles files_;
 
   // The current row. Its cells have the numbers of their operations as sequences, so that of two
   // cells of one column and time the later one is kept.

@@ -161,9 +161,7 @@ Status SchemaEditor::RenameAlone(std::string_view from, const std::string& to) {
   RETURN_IF_ERROR(deps_.health->CheckWritable());
   const std::shared_ptr<const Table> table = deps_.regions->Find(from);
   if (table == nullptr) return TableNotFound(from);
-  if (deps_.regions->Find(to) != nullptr) {
-    return Status::AlreadyExists("table " + base::Quote(to) + " exists already");
-  }
+  if (deps_.regions->Find(to) != nullptr) return TableExists(to);
   auto record = std::make_shared<format::TableRecord>(*table->record);
   record->name = to;
   NewRecord change{.table = table, .record = std::move(record)};

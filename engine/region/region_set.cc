@@ -181,4 +181,8 @@ Status TableNotFound(std::string_view name) {
   return Status::NotFound("table " + base::Quote(name) + " does not exist");
 }
 
+Status TableExists(std::string_view name) {
+  return Status::AlreadyExists("table " + base::Quote(name) + " exists already");
+}
+
 }  // namespace tandem::engine

@@ -127,5 +127,7 @@ class RegionSet {
 
 /// kNotFound "table 'NAME' does not exist".
 Status TableNotFound(std::string_view name);
+/// kAlreadyExists "table 'NAME' exists already".
+Status TableExists(std::string_view name);
 
 }  // namespace tandem::engine

@@ -142,4 +142,17 @@ CatalogEdit FullEdit(const Catalog& catalog) {
   return edit;
 }
 
+std::vector<RegionRecord> NewRegions(TableId table, const std::vector<std::string>& starts,
+                                     CatalogCounters* counters) {
+  std::vector<RegionRecord> regions;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    RegionRecord& region = regions.emplace_back();
+    region.id = RegionId(counters->next_region_id++);
+    region.table = table;
+    region.start_key = starts[i];
+    if (i + 1 < starts.size()) region.end_key = starts[i + 1];
+  }
+  return regions;
+}
+
 }  // namespace tandem::format

@@ -49,6 +49,10 @@ Result<CatalogEdit> DecodeEdit(std::string_view bytes);
 /// The whole catalog as one edit, for the first frame of a new manifest. Epoch and database id are
 /// not part of it.
 CatalogEdit FullEdit(const Catalog& catalog);
+/// Empty regions of a table, from each of `starts` to the next one. Requires: these rise, and the
+/// first is empty.
+std::vector<RegionRecord> NewRegions(TableId table, const std::vector<std::string>& starts,
+                                     CatalogCounters* counters);
 /// Applies `edit` or leaves the catalog unchanged. The cost is in proportion to the edit; one that
 /// removes tables or files, or moves bounds of regions, looks at all regions. Requires:
 /// CheckCatalog holds of `*catalog`. Errors: kCorruption naming what does not fit (an id that

@@ -395,6 +395,27 @@ struct RegionMergeResult {
   bool is_too_large = false;  ///< Together they pass Options::region_bytes_max; in a dry run only.
 };
 
+/// How a table is written to a directory (Database::ExportFiles).
+struct ExportFilesOptions {
+  const Snapshot* snapshot = nullptr;            ///< nullptr: the latest state.
+  const std::atomic<bool>* cancelled = nullptr;  ///< As ReadOptions::cancelled.
+};
+/// Database::Attach.
+struct AttachOptions {
+  const std::atomic<bool>* cancelled = nullptr;  ///< As ReadOptions::cancelled.
+};
+/// Database::RestoreTable.
+struct RestoreTableOptions {
+  std::string as = {};                           ///< The table's new name; empty: its own.
+  uint64_t backup = 0;                           ///< Of a directory of backups; 0: the newest.
+  const std::atomic<bool>* cancelled = nullptr;  ///< As ReadOptions::cancelled.
+};
+/// What was copied from one database to another.
+struct TableCopy {
+  uint64_t rows = 0, cells = 0;
+  uint64_t files = 0, bytes = 0;  ///< Store files that were written.
+};
+
 /// An open database. Threads: any, many at a time, except for the destructor.
 class Database {
  public:
@@ -628,6 +649,36 @@ class Database {
   /// directory), kInvalidArgument (it is inside the database's directory, or holds something else),
   /// kCorruption naming a file of the database, kNoSpace (nothing is left behind), kIoError.
   Result<BackupInfo> Backup(const std::string& directory);
+
+  /// Writes the table, as of one point in time, to the new directory `path`: a database that holds
+  /// this table alone, with its definition, regions and indexes, and of its rows what a read sees,
+  /// with all versions and timestamps. It can be opened, and attached elsewhere. On failure it is
+  /// removed; after a crash it cannot be attached. Close is refused meanwhile. Errors: kNotFound
+  /// (table, parent), kInvalidArgument (`path` is inside the database's directory; the snapshot
+  /// belongs to another database), kAlreadyExists, kCancelled, kCorruption, kIoError, kNoSpace.
+  /// Threads: readers and writers may run meanwhile.
+  Result<TableCopy> ExportFiles(std::string_view table, const std::string& path,
+                                const ExportFilesOptions& options = {});
+  /// Adds the rows of an export, which may be of another table or database, to the table: all at
+  /// once, durably, as if they were written now, with the timestamps that they have. Families are
+  /// matched by name; this table's versions, times to live and compression apply, and its indexes
+  /// are made for the rows. Every byte is verified first. Nothing refers to `path` afterwards. If
+  /// it is attached twice, the second time changes nothing that a read sees. Errors (nothing was
+  /// changed, but after kIoError a crash may show the rows): kNotFound (table, `path`),
+  /// kInvalidArgument (`path` is no export, or not complete; a family that the table lacks, a
+  /// column of another type, a value that does not fit an index), kCorruption naming file and
+  /// offset, kUnsupported, kCancelled, kReadOnly, kNoSpace, kIoError. Threads: readers and writers
+  /// may run meanwhile; these wait while memstores are flushed and the ends of files are written.
+  Result<TableCopy> Attach(std::string_view table, const std::string& path,
+                           const AttachOptions& options = {});
+  /// Adds a table of another database, with its definition, regions, indexes and latest rows, under
+  /// its name or another one. `path`: a database's directory, such as a checkpoint, or a directory
+  /// of backups. All at once and durably, and every byte is verified first. What was deleted or
+  /// superseded there is left behind. Errors: kAlreadyExists (a table of that name: drop or rename
+  /// it first), kNotFound (`path`, backup, table), kInvalidArgument (the name; a number with a
+  /// database); otherwise as Attach. Threads: as Attach.
+  Result<TableCopy> RestoreTable(const std::string& path, std::string_view table,
+                                 const RestoreTableOptions& options = {});
 
   /// Describes tables, regions, files and indexes. Reads index directories that are not in memory
   /// yet. After Close only path, backend and budget are set. Errors: kOutOfMemory.

@@ -192,6 +192,22 @@ BOOST_AUTO_TEST_CASE(OfFlushesAndCompactionsLoseNothing) {
   CheckSound(31);
 }
 
+// What is attached are the table's own rows: they change nothing, as often as it happens.
+BOOST_AUTO_TEST_CASE(OfTableCopiesLeaveAllOrNothing) {
+  CreateAndFill();
+  std::vector<std::string> paths;
+  for (int i = 0; i < 1000; ++i) paths.push_back(directory.Path("export" + std::to_string(i)));
+  size_t tried = 0;
+  FailEach("ExportFiles", [&] { return database->ExportFiles("t", paths.at(tried++)).status(); });
+  // Removing one that failed allocates too, and fails after a call of which an allocation failed.
+  const std::string& path = paths[tried - 1];
+  FailEach("Attach", [&] { return database->Attach("t", path).status(); });
+  CheckSound(30);
+  FailEach("RestoreTable", [&] { return database->RestoreTable(path, "t", {.as = "w"}).status(); });
+  BOOST_CHECK_EQUAL(*database->Count({}, "w", Predicate::Equal("c", "value")), 30u);
+  CheckSound(30);
+}
+
 // A batch that is in the log and could not be applied makes the database read-only: it is opened
 // anew, and the batch is there as a whole or not at all.
 BOOST_AUTO_TEST_CASE(OfWritesLeaveAllOrNothing) {

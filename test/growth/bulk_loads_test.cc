@@ -1,4 +1,4 @@
-// What sorting costs with the number of rows of a bulk load.
+// What sorting costs with the number of rows of a bulk load, and linking with that of regions.
 #define BOOST_TEST_DYN_LINK
 #include <tandem/bulk_load.h>
 
@@ -30,6 +30,25 @@ double WrittenForEachOf(uint64_t n) {
   return static_cast<double>(bytes.written) / static_cast<double>(n);
 }
 
+/// Of two rows, the first and the last one, into a table of n regions, each with a row in memory.
+double WrittenByALoadAmong(uint64_t n) {
+  TestEngine engine;
+  BOOST_REQUIRE(engine.Open().ok());
+  TableOptions table = SimpleTable();
+  for (uint64_t region = 1; region < n; ++region) table.split_keys.push_back(RowKey(region));
+  BOOST_REQUIRE(engine->CreateTable(table).ok());
+  PutRows(&engine, n, n);
+  const IoBytes bytes = IoBytesOf(&engine, [&] {
+    auto load = engine->BeginBulkLoad("t", {});
+    BOOST_REQUIRE_EQUAL(load.status().ToString(), "OK");
+    WriteBatch batch;
+    for (const uint64_t row : {uint64_t{0}, n - 1}) batch.Put("t", RowKey(row), "d", "c", "v");
+    BOOST_REQUIRE_EQUAL(load->Add(batch).ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(load->Commit().ToString(), "OK");
+  });
+  return static_cast<double>(bytes.written);
+}
+
 BOOST_AUTO_TEST_SUITE(BulkLoads)
 
 BOOST_AUTO_TEST_CASE(ARowIsWrittenOnceALevel) {
@@ -37,6 +56,13 @@ BOOST_AUTO_TEST_CASE(ARowIsWrittenOnceALevel) {
          .n = 512,
          .bound = AtMostLogarithmic(100, 60),
          .measure = WrittenForEachOf});
+}
+
+BOOST_AUTO_TEST_CASE(RegionsWithoutRowsOfALoadAreLeftAlone) {
+  Check({.cost = "bytes written by a bulk load of two rows among n regions with rows in memory",
+         .n = 16,
+         .bound = AtMost(32'768),
+         .measure = WrittenByALoadAmong});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

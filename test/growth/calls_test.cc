@@ -69,6 +69,17 @@ double OfOrderedPage(TestEngine* engine, uint64_t) {
       AllocationsOf([&] { BOOST_CHECK_EQUAL(RowsOf((**engine).Query({}, "t", {}, page)), 10u); }));
 }
 
+/// For each row of an export of the table that is attached to it. The second time it is there.
+double OfAttachedRow(TestEngine* engine, uint64_t n) {
+  const Status exported = (**engine).ExportFiles("t", "export", {}).status();
+  BOOST_REQUIRE(exported.ok() || exported.code() == StatusCode::kAlreadyExists);
+  const uint64_t all = AllocationsOf([&] {
+    const Result<TableCopy> copy = (**engine).Attach("t", "export", {});
+    BOOST_REQUIRE(copy.has_value() && copy->rows == n);
+  });
+  return static_cast<double>(all) / static_cast<double>(n);
+}
+
 BOOST_AUTO_TEST_SUITE(Calls)
 
 BOOST_AUTO_TEST_CASE(AGetAllocatesTheSameInAnyTable) {
@@ -112,6 +123,13 @@ BOOST_AUTO_TEST_CASE(AScanAllocatesOncePerBlockAtMost) {
          .n = kRows,
          .bound = AtMost(0.5),
          .measure = Allocations(Place::kFile, OfScannedRow)});
+}
+
+BOOST_AUTO_TEST_CASE(AnAttachAllocatesTheSameForEachRow) {
+  Check({.cost = "allocations of attaching n rows, for each row",
+         .n = 4 * kRows,
+         .bound = AtMost(2),
+         .measure = Allocations(Place::kFile, OfAttachedRow)});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

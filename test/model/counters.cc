@@ -14,6 +14,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"operations", &Counters::operations},
       {"transactions", &Counters::transactions},
       {"bulk loads", &Counters::bulk_loads},
+      {"table copies", &Counters::table_copies},
       {"refused", &Counters::refused},
       {"checks", &Counters::checks},
       {"checks over 3 files and 2 memstores", &Counters::deep_checks},

@@ -17,6 +17,7 @@ struct Counters {
   uint64_t operations = 0;
   uint64_t transactions = 0;
   uint64_t bulk_loads = 0;
+  uint64_t table_copies = 0;
   uint64_t refused = 0;      ///< Batches that had to be refused, and were.
   uint64_t checks = 0;       ///< Of a table against the model.
   uint64_t deep_checks = 0;  ///< ... with at least 3 files and 2 memstores.

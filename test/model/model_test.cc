@@ -101,6 +101,7 @@ void RunSessions(const Case& test) {
   BOOST_TEST(counters.transactions > 0u);
   BOOST_TEST(counters.bulk_loads > 0u);
   if (test.disk != DiskKind::kSimulated) return;
+  BOOST_TEST(counters.table_copies > 0u);
   BOOST_TEST(counters.power_cuts > 0u);
   BOOST_TEST(counters.kills > 0u);
   BOOST_TEST(counters.interrupted_recoveries > 0u);

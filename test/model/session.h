@@ -91,6 +91,7 @@ class Session {
   void ApplyIndexes(TablePlan* plan, const std::function<void(std::vector<IndexOptions>*)>& change);
   void TakeIndexes(const DatabaseInfo& info);
   Status Flush(const std::string& table);
+  Status CopyTable(const std::string& table);
   Status Split(const SessionAction& action);
   Status MergeRegions(const SessionAction& action);
   void TakeSnapshot();
@@ -140,6 +141,7 @@ class Session {
   std::vector<HeldSnapshot> snapshots_;
   std::vector<HeldCursor> cursors_;
   int64_t now_micros_ = 0;               ///< The engine's time, which never goes back.
+  uint64_t copies_ = 0;                  ///< Directories of exports.
   std::optional<int64_t> begun_micros_;  ///< When the current bulk load began.
   bool is_clock_ahead_ = false;  ///< Too far to be believed: the engine's time does not go on.
   int64_t last_timestamp_ = 0;   ///< The last one that the engine assigned.

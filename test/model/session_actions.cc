@@ -7,6 +7,7 @@
 #include "test/model/paths.h"
 #include "test/model/session.h"
 #include "tools/simulation/bulk_load.h"
+#include "tools/simulation/table_copy.h"
 
 namespace tandem::test {
 
@@ -50,6 +51,7 @@ void Session::Perform(const SessionAction& action) {
     case Kind::kFlush:
       return RequireOk(Flush(action.table), "flush");
     case Kind::kCompact:
+      if (action.seed / 2 % 2 == 0) RequireOk(CopyTable(action.table), "copy " + action.table);
       RequireOk(store_.engine().Compact(action.table), "compact " + action.table);
       ++counters_.compactions;
       return;
@@ -333,6 +335,14 @@ Status Session::Flush(const std::string& table) {
     (plan.unlogged ? unlogged_ : logged_)->MarkDurableThrough(plan.options.name);
   }
   return {};
+}
+
+// On the simulated disk, where directories are cheap. What is not logged may be lost region by
+// region, but not what is attached.
+Status Session::CopyTable(const std::string& table) {
+  if (store_.simulated() == nullptr || PlanOf(table).unlogged) return {};
+  ++counters_.table_copies;
+  return CopyOntoItself(&store_.engine(), table, &copies_);
 }
 
 // At a key of the table, or in the middle of the largest region. Too many regions would leave none

@@ -196,6 +196,18 @@ class GuardedEngine final : public engine::Engine {
   Result<BackupInfo> Backup(const std::string& directory) override {
     return Within(guard_, [&] { return engine_->Backup(directory); });
   }
+  Result<TableCopy> ExportFiles(std::string_view table, const std::string& path,
+                                const ExportFilesOptions& options) override {
+    return Within(guard_, [&] { return engine_->ExportFiles(table, path, options); });
+  }
+  Result<TableCopy> Attach(std::string_view table, const std::string& path,
+                           const AttachOptions& options) override {
+    return Within(guard_, [&] { return engine_->Attach(table, path, options); });
+  }
+  Result<TableCopy> RestoreTable(const std::string& path, std::string_view table,
+                                 const RestoreTableOptions& options) override {
+    return Within(guard_, [&] { return engine_->RestoreTable(path, table, options); });
+  }
   Result<SpaceUsage> GetSpaceUsage(const SpaceOptions& options) override {
     return Within(guard_, [&] { return engine_->GetSpaceUsage(options); });
   }

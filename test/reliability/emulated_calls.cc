@@ -179,6 +179,9 @@ int EmulatedCalls::Attributes(int fd, struct stat* attributes) {
   *attributes = {};
   const Handle* const handle = Find(fd);
   attributes->st_mode = handle->file != nullptr ? S_IFREG | 0600 : S_IFDIR | 0700;
+  // All directories have one parent, which is its own.
+  attributes->st_ino =
+      handle->path.ends_with("..") ? 0 : std::hash<std::string>()(handle->path) | 1;
   if (handle->file == nullptr) return 0;
   const auto size = handle->file->Size();
   if (!size.has_value()) return Answer(size.error());

@@ -77,6 +77,7 @@ class Script {
   }
   Script& ToggleIndex() { return Add({.kind = Step::Kind::kToggleIndex, .table = "t"}); }
   Script& RenewFamily() { return Add({.kind = Step::Kind::kRenewFamily, .table = "t"}); }
+  Script& CopyTable() { return Add({.kind = Step::Kind::kCopyTable, .table = "t"}); }
   Script& RunJob() { return Add({.kind = Step::Kind::kRunJob}); }
   Script& Reopen() { return Add({.kind = Step::Kind::kReopen}); }
   engine::Tuning& tuning() { return workload_.tuning; }
@@ -436,6 +437,19 @@ Workload BulkLoads(uint64_t seed) {
       .Done();
 }
 
+// Over rows in memory and in files, of two regions.
+Workload TableCopies(uint64_t seed) {
+  TableOptions split = Table("t", 2);
+  split.split_keys = {"q"};
+  return Script("table copies", seed)
+      .Create(split)
+      .Synced({Put("p", {{"c", "1"}}), Put("q", {{"c", "1"}})})
+      .Written({Put("p", {{"c", "2"}})})
+      .CopyTable()
+      .Written({Delete(Kind::kDeleteRow, "q", ""), Put("r", {{"c", "3"}})})
+      .Done();
+}
+
 Workload LargeValues(uint64_t seed) {
   Columns wide;
   for (int i = 0; i < 60; ++i) {
@@ -513,7 +527,7 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
       LogRoll,      Creations,          Reopenings,   MemoryWrites,      LargeValues,
       Families,     BackgroundFlushes,  ManifestRoll, MemoryBatches,     ManySegments,
       Splits,       MemoryBatchesSplit, RegionMerges, Removals,          FamiliesThatGo,
-      Indexes,      BulkLoads};
+      Indexes,      BulkLoads,          TableCopies};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

@@ -4,6 +4,7 @@
 #include "base/status_macros.h"
 #include "engine/transaction_state.h"
 #include "tools/simulation/bulk_load.h"
+#include "tools/simulation/table_copy.h"
 
 namespace tandem::reliability {
 namespace {
@@ -41,6 +42,8 @@ Status Runner::Take(const Step& step) {
       return ToggleIndex(step);
     case Step::Kind::kRenewFamily:
       return RenewFamily(step);
+    case Step::Kind::kCopyTable:
+      return CopyTable(step);
     case Step::Kind::kRunJob:
       machine_.RunJob();
       return {};
@@ -110,6 +113,11 @@ Status Runner::RenewFamily(const Step& step) {
     return CreateMissing();
   }
   return {};
+}
+
+// For the history nothing happens.
+Status Runner::CopyTable(const Step& step) {
+  return test::CopyOntoItself(&machine_.engine(), step.table, &copies_);
 }
 
 // What failed to be created may have been made durable all the same.

@@ -28,12 +28,14 @@ class Runner {
   Status DropAndCreate(const Step& step);
   Status ToggleIndex(const Step& step);
   Status RenewFamily(const Step& step);
+  Status CopyTable(const Step& step);
   Status CreateMissing();
   Status Create(const std::string& table);
 
   const Workload& workload_;
   Machine& machine_;
   History& history_;
+  uint64_t copies_ = 0;         ///< Directories of exports.
   std::string missing_;         ///< A table that was dropped and is to be created.
   std::string lacks_a_family_;  ///< A table whose last family was dropped, perhaps.
 };

@@ -117,6 +117,7 @@ std::string Step::Describe() const {
                                     "drop and create",
                                     "create or drop an index",
                                     "drop and add a family",
+                                    "copy onto itself",
                                     "run one job",
                                     "close and reopen"};
   std::string text = kNames[static_cast<int>(kind)];

@@ -25,6 +25,7 @@ struct Step {
     kDropAndCreate,  ///< The table is dropped, and one of the same name created.
     kToggleIndex,    ///< An index is created, or dropped if it is there.
     kRenewFamily,    ///< The last of several families is dropped, and one of its name added.
+    kCopyTable,      ///< The table is exported, attached to itself, and restored beside itself.
     kRunJob,         ///< One job of the background, if there is any.
     kReopen,         ///< A clean close, and an open.
   };

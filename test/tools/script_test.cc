@@ -151,6 +151,7 @@ BOOST_AUTO_TEST_CASE(IndexesAreCheckedAndMeasured) { Run("index_checks"); }
 BOOST_AUTO_TEST_CASE(SpaceIsExplained) { Run("space"); }
 BOOST_AUTO_TEST_CASE(FilesAreDumped) { Run("dump"); }
 BOOST_AUTO_TEST_CASE(CopiesAreMadeAndBroughtBack) { Run("copies"); }
+BOOST_AUTO_TEST_CASE(TablesGoFromOneDatabaseToAnother) { Run("table_copies"); }
 BOOST_AUTO_TEST_CASE(DamageIsFoundAndNamed) { Run("damage"); }
 BOOST_AUTO_TEST_CASE(DatabasesAreMadeLockedAndKeptAlone) { Run("database"); }
 

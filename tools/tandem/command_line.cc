@@ -55,6 +55,8 @@ struct Arguments {
   CheckpointOptions checkpoint;
   BackupOptions backup;
   RestoreOptions restore;
+  AttachVerbOptions attach;
+  RestoreTableVerbOptions restore_table;
   VersionOptions version;
   std::string output;
   bool verbose = false;
@@ -390,6 +392,12 @@ void Grammar::AddMaintenance() {
   verb->add_option("-o,--file", exported.to, "Write into this file; default: standard output");
   AddRange(verb, &exported.range);
   AddTimes(verb, &exported.read);
+  CLI::Option* files = verb->add_option("--files", exported.files,
+                                        "Write store files into this new directory, for 'attach'");
+  for (const char* text :
+       {"--format", "--file", "--start", "--end", "--prefix", "--as-of", "--since"}) {
+    files->excludes(verb->get_option(text));
+  }
 
   ClockOptions& clock = arguments_.clock;
   AddVerb("clock", &clock)
@@ -463,6 +471,20 @@ void Grammar::AddCopies() {
   CLI::Option* verify = verb->add_flag("--verify", restore.verify, "Only check every byte of all");
   for (CLI::Option* only : {list, verify}) only->excludes(destination)->excludes(at);
   list->excludes(verify);
+
+  AttachVerbOptions& attach = arguments_.attach;
+  verb = AddVerb("attach", &attach);
+  verb->add_option("DIR", attach.directory, "What 'export --files' made")->required();
+  verb->add_option("--table", attach.to, "The table that gets the rows")->required();
+
+  RestoreTableVerbOptions& table = arguments_.restore_table;
+  verb = AddVerb("restore-table", &table);
+  verb->add_option("SOURCE", table.source, "Another database, or a directory of backups")
+      ->required();
+  verb->add_option("TABLE", table.name, "Its name there")->required();
+  verb->add_option("--as", table.as, "Its name here; default: the same");
+  verb->add_option("--at,--backup", table.number, "Number of the backup; default: newest")
+      ->check(CLI::Range(uint64_t{1}, UINT64_MAX));
 }
 
 Result<CommandLine> Grammar::Parse(const std::vector<std::string>& words) {

@@ -254,12 +254,29 @@ are copied, each verified. Works beside a live writer and on a read-only file sy
 Makes DEST the database as a backup has it, after every byte was verified. A backup
 that is damaged is refused (exit 4); --verify lists all damage (exit 8).
 )"},
+    {"attach",
+     R"(Example: tandem attach shop/ orders-friday/ --table orders
+
+Adds the rows that 'tandem export --files' wrote to a table, all or none, after every
+byte was verified. Families are matched by name; the table's own indexes are made for
+them. DIR is not changed, and not needed afterwards.
+)"},
+    {"restore-table",
+     R"(Example: tandem restore-table shop/ shop-friday/ orders --as orders-friday
+         tandem restore-table shop/ /mnt/backups/shop orders --at 3
+
+Adds one table of a checkpoint, of another database or of a backup, with its indexes
+and its latest rows, all or none, after every byte was verified. Refused (exit 5) where
+a table of that name is there: drop or rename it first, or say --as.
+)"},
     {"export",
      R"(Example: tandem export shop/ orders -o orders.jsonl
          tandem export shop/ orders | tandem import copy/ orders - --format jsonl
+         tandem export shop/ orders --files orders-friday/
 
 Writes every family, column and version of a table's rows, with their timestamps, so
 that import into a table of the same families reads them back, byte for byte.
+--files DIR makes a database of this table alone instead, which 'tandem attach' takes.
   jsonl  {"row":R,"cells":[{"family":F,"column":C,"timestamp":T,"value":V},...]} a row;
          NAME_b64 for bytes that are no plain text; of a row of more than 1 MiB several,
          all but the last with "continues":true
@@ -334,7 +351,9 @@ Care      flush, compact  write memory to files; merge files
           clock     what the database makes of the wall clock; accept it
           checkpoint  make a copy as of now that shares files
           backup, restore  add to a directory of backups; list, verify and restore them
+          restore-table  get one table out of a checkpoint or a backup
           export    write rows so that import reads them back, byte for byte
+          attach    add rows that export wrote as files
           salvage   copy what is good out of a damaged database
 Measure   stress, replay  random work, kills, crashes and faults, all compared; run it again
 

@@ -83,6 +83,7 @@ struct ExportOptions {
   ReadArguments read{.columns = {}, .versions = UINT32_MAX, .as_of = {}, .since = {}};
   std::string format = "jsonl";
   std::string to = "-";  ///< A file; "-": standard output.
+  std::string files;     ///< A directory for store files, instead of text; empty: text.
 };
 
 /// Of query, explain and count.
@@ -266,16 +267,28 @@ struct RestoreOptions {
   OutputMode output = OutputMode::kTable;
 };
 
+struct AttachVerbOptions {
+  std::string path, directory;
+  std::string to;  ///< The table.
+  OutputMode output = OutputMode::kTable;
+};
+struct RestoreTableVerbOptions {
+  std::string path, source;
+  std::string name;     ///< Of the table there.
+  std::string as;       ///< Its name here; empty: the same.
+  uint64_t number = 0;  ///< Of the backup; 0: the newest.
+  OutputMode output = OutputMode::kTable;
+};
+
 struct VersionOptions {};
 
-using VerbOptions =
-    std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
-                 ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
-                 InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
-                 VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
-                 MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
-                 AlterVerbOptions, FamilyVerbOptions, IndexVerbOptions, ClockOptions,
-                 SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
-                 StressOptions, ReplayOptions, VersionOptions>;
+using VerbOptions = std::variant<
+    DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
+    ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
+    RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
+    CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions,
+    RenameVerbOptions, AlterVerbOptions, FamilyVerbOptions, IndexVerbOptions, ClockOptions,
+    SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions, AttachVerbOptions,
+    RestoreTableVerbOptions, StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools

@@ -32,6 +32,9 @@ const char* NextStep(std::string_view verb, const std::string& path) {
   if (verb == "salvage") return "; 'tandem restore' makes a database from a backup";
   if (verb == "restore" || verb == "backup")
     return "; 'tandem restore DIR --verify' lists all damage";
+  if (verb == "attach" || verb == "restore-table")
+    return "; 'tandem verify' lists all damage of a database, 'tandem restore DIR --verify' of "
+           "backups";
   if (!IsDirectory(path)) return "; 'tandem verify' lists all damage of a file";
   return "; 'tandem verify' lists all damage, 'tandem salvage' copies what is good, 'tandem "
          "restore' gets a backup";

@@ -1,4 +1,5 @@
-// export: the cells of a table in a form that import reads back without loss.
+// export: the cells of a table in a form that import reads back without loss, or as store files
+// that attach takes.
 #include <algorithm>
 #include <utility>
 
@@ -33,9 +34,23 @@ Status Incomplete(const Status& status, const RowCounts& counts) {
                                       KeyText(counts.last_key)));
 }
 
+Result<ExitCode> ExportFiles(const ExportOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  const Progress progress(context);
+  const auto copy =
+      database->ExportFiles(options.table, options.files, {.cancelled = context.interrupted});
+  if (!copy.has_value()) return WithSuggestion(*database, options.table, copy.error());
+  WriteBytes(context.err,
+             Format("tandem: export: rows {}, cells {}, files {}, bytes {}; {:.2f} s\n",
+                    FormatCount(copy->rows), FormatCount(copy->cells), copy->files,
+                    FormatCount(copy->bytes), progress.seconds()));
+  return ExitCode::kDone;
+}
+
 }  // namespace
 
 Result<ExitCode> RunVerb(const ExportOptions& options, const Context& context) {
+  if (!options.files.empty()) return ExportFiles(options, context);
   ASSIGN_OR_RETURN(const OutputMode mode, ParseExportFormat(options.format));
   ASSIGN_OR_RETURN(const ScanOptions scan, ScanOptionsOf(options.range));
   ASSIGN_OR_RETURN(ReadOptions read, ReadOptionsOf(options.read));

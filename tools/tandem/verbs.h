@@ -42,6 +42,8 @@ Result<ExitCode> RunVerb(const ReplayOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const CheckpointOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const BackupOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const RestoreOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const AttachVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const RestoreTableVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const VersionOptions& options, const Context& context);
 
 }  // namespace tandem::tools

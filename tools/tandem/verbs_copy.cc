@@ -1,5 +1,6 @@
 // checkpoint, backup, restore: copies of a database, and databases from copies. They open to read
-// only, so that they work beside a live writer: the copy is as of the opening.
+// only, so that they work beside a live writer: the copy is as of the opening. attach and
+// restore-table: rows from copies.
 #include <ctime>
 
 #include "base/status_macros.h"
@@ -48,6 +49,13 @@ Result<ExitCode> Verify(const RestoreOptions& options, const Context& context) {
   return ExitCode::kFindings;
 }
 
+void WriteCopied(const TableCopy& copy, OutputMode output, const Context& context) {
+  const auto writer = NewRecordWriter(output, context.out);
+  const Property properties[] = {
+      {"rows", copy.rows}, {"cells", copy.cells}, {"files", copy.files}, {"bytes", copy.bytes}};
+  writer->AddProperties("summary", properties);
+}
+
 }  // namespace
 
 Result<ExitCode> RunVerb(const CheckpointOptions& options, const Context& context) {
@@ -84,6 +92,28 @@ Result<ExitCode> RunVerb(const RestoreOptions& options, const Context& context) 
     return Status::InvalidArgument("DEST is missing; or ask for --list or --verify");
   }
   RETURN_IF_ERROR(RestoreBackup(options.directory, options.destination, options.number));
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> RunVerb(const AttachVerbOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
+  RETURN_IF_ERROR(FindTable(*database, options.to).status());
+  ASSIGN_OR_RETURN(const TableCopy copy, database->Attach(options.to, options.directory,
+                                                          {.cancelled = context.interrupted}));
+  RETURN_IF_ERROR(database->Close());
+  WriteCopied(copy, options.output, context);
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> RunVerb(const RestoreTableVerbOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
+  ASSIGN_OR_RETURN(
+      const TableCopy copy,
+      database->RestoreTable(
+          options.source, options.name,
+          {.as = options.as, .backup = options.number, .cancelled = context.interrupted}));
+  RETURN_IF_ERROR(database->Close());
+  WriteCopied(copy, options.output, context);
   return ExitCode::kDone;
 }
 

@@ -1,0 +1,241 @@
+// See the header for the steps.
+#include "engine/jobs/load_linker.h"
+
+#include <algorithm>
+#include <list>
+#include <utility>
+
+#include "base/quote.h"
+#include "base/status_macros.h"
+
+namespace tandem::engine {
+namespace {
+
+/// Threads: one at a time.
+class Linker {
+ public:
+  /// All outlive it. `runs`: some.
+  Linker(const LoadWork& work, std::span<LoadFiles* const> runs) : work_(work), runs_(runs) {}
+
+  Status Link();
+  Status LinkNewTableAlone(const std::vector<std::string>& starts);
+
+ private:
+  using Regions = std::vector<std::shared_ptr<Region>>;
+  /// What a region gets of the files: a list for each run.
+  struct Part {
+    Region* region = nullptr;
+    std::vector<std::vector<FileSlice>> runs;
+  };
+
+  const format::TableRecord& record() const { return *runs_.front()->table(); }
+  std::shared_ptr<const Table> Find() const { return work_.regions->Find(record().id); }
+  Status TryLink(bool* again);
+  Regions RegionsOfRuns(const Table& table) const;
+  Status LinkAlone(const Regions& regions, bool* again);
+  Status FlushRest(const Regions& regions);
+  Result<format::SequenceNumber> FinishRuns();
+  Result<Part> PartOf(Region* region) const;
+  void AddRuns(const Part& part, RegionVersion* version) const;
+  void AddFinishedFiles(format::CatalogEdit* edit) const;
+  Status AddParts(const std::vector<Part>& parts, format::SequenceNumber sequence);
+  Status AddTable(const std::vector<std::string>& starts, format::SequenceNumber sequence,
+                  format::CatalogEdit* edit, RegionSet::Addition* addition) const;
+  Status Commit(const CatalogEditor::Change& change);
+
+  const LoadWork& work_;
+  const std::span<LoadFiles* const> runs_;
+};
+
+Status Linker::Link() {
+  bool again = true;
+  while (again) RETURN_IF_ERROR(TryLink(&again));
+  return {};
+}
+
+Status Linker::TryLink(bool* again) {
+  *again = false;
+  const std::shared_ptr<const Table> table = Find();
+  if (table == nullptr) return TableNotFound(record().name);
+  const Regions regions = RegionsOfRuns(*table);
+  RETURN_IF_ERROR(work_.flush(regions));
+  Status status;
+  {
+    std::list<RegionJobLock> turns;
+    for (const auto& region : regions) turns.emplace_back(*region, Region::Work::kFlush);
+    status = work_.queue->RunAlone([&] { return LinkAlone(regions, again); });
+  }
+  // Also after an error: a memstore may wait for its flush.
+  for (const auto& region : regions) work_.begin(*region);
+  return status;
+}
+
+// Those that get rows: no other is flushed.
+Linker::Regions Linker::RegionsOfRuns(const Table& table) const {
+  Regions regions;
+  for (const LoadFiles* files : runs_) {
+    for (const LoadFiles::KeySpan& span : files->spans()) {
+      const auto found = table.RegionsOf(span.first, span.last);
+      regions.insert(regions.end(), found.begin(), found.end());
+    }
+  }
+  std::ranges::sort(regions, {}, [](const auto& region) { return region->start_key(); });
+  const auto repeated = std::ranges::unique(regions);
+  regions.erase(repeated.begin(), repeated.end());
+  return regions;
+}
+
+// Regions that were split or merged meanwhile are looked for again; two that are being merged share
+// a memstore, and the next flush waits until they no longer do.
+Status Linker::LinkAlone(const Regions& regions, bool* again) {
+  RETURN_IF_ERROR(work_.files.health->CheckWritable());
+  if (Find() == nullptr) return TableNotFound(record().name);
+  *again = std::any_of(regions.begin(), regions.end(), [](const auto& region) {
+    return region->is_retired() || region->shares_memstore();
+  });
+  if (*again) return {};
+  RETURN_IF_ERROR(FlushRest(regions));
+  ASSIGN_OR_RETURN(const format::SequenceNumber sequence, FinishRuns());
+  std::vector<Part> parts;
+  for (const auto& region : regions) {
+    ASSIGN_OR_RETURN(Part part, PartOf(region.get()));
+    if (!part.runs.empty()) parts.push_back(std::move(part));
+  }
+  return AddParts(parts, sequence);
+}
+
+Status Linker::FlushRest(const Regions& regions) {
+  RETURN_IF_ERROR(work_.sync_log());
+  for (const auto& region : regions) {
+    region->SwitchMemstore();
+    work_.memstore_changed(*region);
+    RETURN_IF_ERROR(work_.flusher->FlushAlone(*region));
+  }
+  return {};
+}
+
+// Returns the sequence of the newest run.
+Result<format::SequenceNumber> Linker::FinishRuns() {
+  format::SequenceNumber sequence;
+  for (LoadFiles* files : runs_) {
+    sequence = work_.queue->TakeSequence();
+    RETURN_IF_ERROR(files->Finish(sequence));
+  }
+  return sequence;
+}
+
+Result<Linker::Part> Linker::PartOf(Region* region) const {
+  Part part{.region = region, .runs = {}};
+  for (const LoadFiles* files : runs_) {
+    ASSIGN_OR_RETURN(std::vector<FileSlice> slices,
+                     files->SlicesOf(region->start_key(), region->end_key()));
+    if (!slices.empty()) part.runs.push_back(std::move(slices));
+  }
+  return part;
+}
+
+void Linker::AddRuns(const Part& part, RegionVersion* version) const {
+  for (const auto& slices : part.runs) {
+    InsertRun(slices, work_.files.join_bytes, version->files.size(), version);
+  }
+}
+
+void Linker::AddFinishedFiles(format::CatalogEdit* edit) const {
+  for (const LoadFiles* files : runs_) AddFiles(files->finished(), edit);
+}
+
+Status Linker::AddParts(const std::vector<Part>& parts, format::SequenceNumber sequence) {
+  CatalogEditor::Change change;
+  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
+    AddFinishedFiles(edit);
+    for (const Part& part : parts) {
+      RegionVersion after = *part.region->version();
+      AddRuns(part, &after);
+      edit->put_regions.push_back(RecordOf(*part.region, after, part.region->flushed_through()));
+    }
+    return Status();
+  };
+  change.publish = [&] {
+    for (const Part& part : parts) {
+      part.region->Update([&](RegionVersion* version) {
+        AddRuns(part, version);
+        version->changed_through = sequence;
+      });
+    }
+    work_.files.snapshots->Publish(sequence);
+  };
+  return Commit(change);
+}
+
+// A snapshot from before the link may see the table, but no row of it.
+Status Linker::LinkNewTableAlone(const std::vector<std::string>& starts) {
+  RETURN_IF_ERROR(work_.files.health->CheckWritable());
+  if (work_.regions->Find(record().name) != nullptr) return TableExists(record().name);
+  ASSIGN_OR_RETURN(const format::SequenceNumber sequence, FinishRuns());
+  // Prepared before the edit: once that is durable, the table must appear even without free memory.
+  RegionSet::Addition addition;
+  CatalogEditor::Change change;
+  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
+    return AddTable(starts, sequence, edit, &addition);
+  };
+  change.publish = [&] {
+    work_.regions->Add(std::move(addition));
+    work_.files.snapshots->Publish(sequence);
+  };
+  return Commit(change);
+}
+
+Status Linker::AddTable(const std::vector<std::string>& starts, format::SequenceNumber sequence,
+                        format::CatalogEdit* edit, RegionSet::Addition* addition) const {
+  *addition =
+      work_.regions->Prepare(record(), format::NewRegions(record().id, starts, &*edit->counters));
+  const Table& table = *addition->by_id.at(record().id);
+  for (const auto& region : table.regions) {
+    ASSIGN_OR_RETURN(const Part part, PartOf(region.get()));
+    region->Update([&](RegionVersion* version) {
+      AddRuns(part, version);
+      version->changed_through = sequence;
+    });
+    edit->put_regions.push_back(RecordOf(*region, *region->version(), region->flushed_through()));
+  }
+  edit->put_tables.push_back(record());
+  AddFinishedFiles(edit);
+  work_.prepare(table);
+  return {};
+}
+
+// If the edit fails, it may be on disk all the same: nothing is committed until that is certain.
+Status Linker::Commit(const CatalogEditor::Change& change) {
+  const Status status = work_.files.editor->Commit(change);
+  if (!status.ok()) {
+    work_.queue->NoteDoubt();
+    return status;
+  }
+  for (LoadFiles* files : runs_) files->Linked();
+  return {};
+}
+
+}  // namespace
+
+LoadFiles::RegionOf RegionsOfTable(const RegionSet& regions,
+                                   std::shared_ptr<const format::TableRecord> table) {
+  return [&regions, table = std::move(table)](std::string_view key) -> Result<LoadFiles::Range> {
+    const std::shared_ptr<const Table> found = regions.Find(table->id);
+    if (found == nullptr) return TableNotFound(table->name);
+    const Region& region = found->RegionOf(key);
+    return LoadFiles::Range{region.start_key(), region.end_key()};
+  };
+}
+
+Status LinkLoad(const LoadWork& work, std::span<LoadFiles* const> runs) {
+  const bool is_empty = std::ranges::all_of(runs, [](LoadFiles* run) { return run->empty(); });
+  return is_empty ? Status() : Linker(work, runs).Link();
+}
+
+Status LinkNewTable(const LoadWork& work, const std::vector<std::string>& starts,
+                    LoadFiles* files) {
+  Linker linker(work, {&files, 1});
+  return work.queue->RunAlone([&] { return linker.LinkNewTableAlone(starts); });
+}
+
+}  // namespace tandem::engine

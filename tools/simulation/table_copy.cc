@@ -1,0 +1,38 @@
+// The other table may be left of an earlier time that failed.
+#include "tools/simulation/table_copy.h"
+
+#include "base/status_macros.h"
+
+namespace tandem::test {
+namespace {
+
+// Whether a read of the table sees that many rows.
+Status CheckRows(engine::Engine* engine, const std::string& table, uint64_t expected) {
+  ASSIGN_OR_RETURN(Cursor cursor, engine->Scan({}, table, {}));
+  uint64_t found = 0;
+  while (cursor.Next()) ++found;
+  RETURN_IF_ERROR(cursor.status());
+  if (found == expected) return {};
+  return Status::Corruption("of " + std::to_string(expected) + " rows that were restored, " +
+                            std::to_string(found) + " are read");
+}
+
+}  // namespace
+
+Status CopyOntoItself(engine::Engine* engine, const std::string& table, uint64_t* number) {
+  std::string path;
+  Status status;
+  do {
+    path = "copy-" + std::to_string(++*number);
+    status = engine->ExportFiles(table, path, {}).status();
+  } while (status.code() == StatusCode::kAlreadyExists);
+  RETURN_IF_ERROR(status);
+  RETURN_IF_ERROR(engine->Attach(table, path, {}).status());
+  const std::string other = table + std::string(kRestoredSuffix);
+  const Result<TableCopy> copy = engine->RestoreTable(path, table, {.as = other});
+  if (copy.has_value()) RETURN_IF_ERROR(CheckRows(engine, other, copy->rows));
+  if (copy.status().code() != StatusCode::kAlreadyExists) RETURN_IF_ERROR(copy.status());
+  return engine->DropTable(other);
+}
+
+}  // namespace tandem::test
