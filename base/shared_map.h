@@ -96,6 +96,11 @@ class SharedMap {
   }
   /// Requires: contains(key).
   const Value& at(const Key& key) const { return find(key)->second; }
+  /// The entry, which lives on without a map that has it. nullptr: there is none.
+  std::shared_ptr<const value_type> Share(const Key& key) const {
+    const const_iterator found = find(key);
+    return found == end() ? nullptr : (*chunks_[found.chunk_])[found.at_];
+  }
 
   /// Adds an entry or replaces the one of that key. Returns whether it is new. After an exception
   /// (std::bad_alloc) the map is as before.

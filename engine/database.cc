@@ -53,7 +53,7 @@ Snapshot& Snapshot::operator=(Snapshot&& other) noexcept {
 }
 Snapshot::~Snapshot() { LeaveInChild(&state_); }
 
-uint64_t Snapshot::sequence() const { return state_->point.registration->point().sequence.value; }
+uint64_t Snapshot::sequence() const { return state_->point.point().sequence.value; }
 
 Cursor::Cursor(std::unique_ptr<engine::OpenCursor> open) : open_(std::move(open)) {}
 Cursor::Cursor(Cursor&&) noexcept = default;
@@ -299,6 +299,22 @@ Status Database::Transact(const std::function<Status(Transaction&)>& body,
 
 Result<Snapshot> Database::TakeSnapshot() {
   return Entered(*engine_, [&] { return engine_->TakeSnapshot(); });
+}
+
+Status Database::CreateSnapshot(const std::string& name, const std::vector<std::string>& tables) {
+  return Entered(*engine_, [&] { return engine_->CreateSnapshot(name, tables); });
+}
+
+Result<Snapshot> Database::OpenSnapshot(std::string_view name) {
+  return Entered(*engine_, [&] { return engine_->OpenSnapshot(name); });
+}
+
+Status Database::DropSnapshot(std::string_view name) {
+  return Entered(*engine_, [&] { return engine_->DropSnapshot(name); });
+}
+
+Result<std::vector<NamedSnapshotInfo>> Database::ListSnapshots() {
+  return Entered(*engine_, [&] { return engine_->ListSnapshots(); });
 }
 
 Status Database::Flush(std::string_view table) {

@@ -69,6 +69,11 @@ class Engine {
   virtual Result<uint64_t> Count(const ReadOptions&, PreparedQuery*) = 0;
   virtual Result<Explanation> Explain(const ReadOptions&, PreparedQuery*) = 0;
   virtual Result<Snapshot> TakeSnapshot() = 0;
+  virtual Status CreateSnapshot(const std::string& name,
+                                const std::vector<std::string>& tables) = 0;
+  virtual Result<Snapshot> OpenSnapshot(std::string_view name) = 0;
+  virtual Status DropSnapshot(std::string_view name) = 0;
+  virtual Result<std::vector<NamedSnapshotInfo>> ListSnapshots() = 0;
   virtual Result<BulkLoad> BeginBulkLoad(std::string_view table,
                                          const BulkLoadOptions& options) = 0;
   virtual Status AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) = 0;

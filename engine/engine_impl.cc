@@ -105,6 +105,7 @@ void EngineImpl::BuildComponents() {
   Storage* storage = database_.opened.storage.get();
   RegionSet* regions = database_.regions.get();
   history_ = std::make_shared<SchemaHistory>(regions);
+  named_snapshots_ = std::make_shared<NamedSnapshots>(database_.files.get(), regions);
   if (!options_.read_only) SealOldSegments(database_, &segments_);
   snapshots_->Publish(database_.last_sequence);
   log_ = std::make_unique<GroupLog>(storage, &segments_, &health_, database_.last_sequence,
@@ -166,6 +167,8 @@ void EngineImpl::BuildComponents() {
                                                         [this] { ExpireTransactions(); });
   scrubber_ = std::make_unique<Scrubber>(
       Scrubber::Dependencies{.regions = regions,
+                             .storage = storage,
+                             .files = database_.files.get(),
                              .monitor = &monitor_,
                              .health = &health_,
                              .jobs = jobs_.get(),
@@ -241,18 +244,24 @@ void EngineImpl::BuildMaintenance() {
 }
 
 void EngineImpl::BuildLoadWork(const FileWork& files) {
-  load_work_ = std::make_unique<LoadWork>(LoadWork{
+  FlushWork flushing{
       .files = files,
-      .jobs = jobs_.get(),
-      .sort_bytes = tuning_.sort_bytes,
       .regions = database_.regions.get(),
       .queue = queue_.get(),
       .flusher = flusher_.get(),
       .flush = [this](const auto& regions) { return maintenance_->Flush(regions); },
       .sync_log = [this] { return SyncLog(); },
-      .prepare = [this](const Table& table) { maintenance_->Prepare(table); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
-      .begin = [this](Region& region) { maintenance_->Begin(region); }});
+      .begin = [this](Region& region) { maintenance_->Begin(region); }};
+  load_work_ = std::make_unique<LoadWork>(
+      LoadWork{std::move(flushing), jobs_.get(), tuning_.sort_bytes,
+               [this](const Table& table) { maintenance_->Prepare(table); }});
+  snapshot_editor_ = std::make_unique<SnapshotEditor>(
+      SnapshotEditor::Dependencies{.work = load_work_.get(),
+                                   .storage = database_.opened.storage.get(),
+                                   .open = named_snapshots_.get(),
+                                   .time = &time_,
+                                   .clock = environment_.clock});
 }
 
 // Reads continue without the section; a writable database rewrites the file, reported or not.
@@ -532,8 +541,10 @@ void EngineImpl::ReportClock() {
 void EngineImpl::Shutdown() {
   const uint64_t freed = database_.memory->bytes();
   if (history_ != nullptr) history_->End();
+  if (named_snapshots_ != nullptr) named_snapshots_->End();
   scrubber_.reset();
   maintenance_.reset();
+  snapshot_editor_.reset();
   load_work_.reset();
   schema_.reset();
   region_merger_.reset();

@@ -11,7 +11,7 @@
 //   4. RegionSet          the tables' names
 //   5. Region             its version, its turns
 //   6. Flusher, Compactor, OverlapWorker, SegmentTracker, Health
-//   7. SnapshotRegistry   registered sequences
+//   7. SnapshotRegistry   registered sequences; StoreFiles, NamedSnapshots: what is open
 //   8. OpenHandles, Gate  cursors, calls and jobs that are inside
 //
 // Turns are flags that one thread holds across I/O. A holder takes only later ones; of two regions
@@ -45,11 +45,13 @@
 #include "engine/jobs/overlap_builder.h"
 #include "engine/jobs/region_merger.h"
 #include "engine/jobs/schema_editor.h"
+#include "engine/jobs/snapshot_editor.h"
 #include "engine/jobs/splitter.h"
 #include "engine/maintenance.h"
 #include "engine/open_handles.h"
 #include "engine/query/reader.h"
 #include "engine/recovery.h"
+#include "engine/region/named_snapshots.h"
 #include "engine/region/snapshots.h"
 #include "engine/runtime/background.h"
 #include "engine/runtime/health.h"
@@ -57,6 +59,7 @@
 #include "engine/runtime/time_source.h"
 #include "engine/storage/catalog_editor.h"
 #include "engine/verify/scrub.h"
+#include "engine/verify/view.h"
 
 namespace tandem::engine {
 
@@ -112,6 +115,10 @@ class EngineImpl final : public Engine {
   Result<uint64_t> Count(const ReadOptions& options, PreparedQuery* query) override;
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query) override;
   Result<Snapshot> TakeSnapshot() override;
+  Status CreateSnapshot(const std::string& name, const std::vector<std::string>& tables) override;
+  Result<Snapshot> OpenSnapshot(std::string_view name) override;
+  Status DropSnapshot(std::string_view name) override;
+  Result<std::vector<NamedSnapshotInfo>> ListSnapshots() override;
   Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options) override;
   Status AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) override;
   Status CommitBulkLoad(BulkLoader* loader) override;
@@ -198,6 +205,11 @@ class EngineImpl final : public Engine {
   Status MeasureRegions(const std::vector<TableView>& tables, const SpaceOptions& options,
                         SpaceUsage* usage);
 
+  // named_snapshots.cc
+  std::vector<NamedSnapshotInfo> DescribeSnapshots();
+  Status VerifySnapshots(VerifyRun* run);
+  Result<Snapshot> OpenNamed(const std::string& name);
+
   // copies.cc
   Result<PinnedStore> PinStore();
   Result<PinnedStore> PinStoreAlone();
@@ -220,6 +232,10 @@ class EngineImpl final : public Engine {
   Result<std::shared_ptr<const Table>> TableAt(const SchemaHistory::Pin* schema,
                                                std::string_view name,
                                                std::shared_ptr<const FormerTable>* former) const;
+  /// The table at the snapshot, with the regions that `regions_of` chooses of it.
+  template <typename Chooser>
+  static Result<TableView> PinNamed(OpenNamedSnapshot& snapshot, std::string_view table,
+                                    const Chooser& regions_of);
   /// The table with the regions that `regions_of` chooses of a const Table&, by the schema of the
   /// point, or the present one, and with a transaction's own writes.
   template <typename Chooser>
@@ -270,6 +286,7 @@ class EngineImpl final : public Engine {
   // Created by Start; empty before it and after Close.
   RecoveredDatabase database_;
   std::shared_ptr<SchemaHistory> history_;  // Of its regions; pins may outlive both.
+  std::shared_ptr<NamedSnapshots> named_snapshots_;
   SegmentTracker segments_;
   std::unique_ptr<GroupLog> log_;
   std::unique_ptr<GroupApplier> applier_;
@@ -284,6 +301,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<RegionMerger> region_merger_;
   std::unique_ptr<SchemaEditor> schema_;
   std::unique_ptr<LoadWork> load_work_;
+  std::unique_ptr<SnapshotEditor> snapshot_editor_;
   std::unique_ptr<Maintenance> maintenance_;
   std::unique_ptr<Scrubber> scrubber_;
   std::unique_ptr<BackgroundTask> transaction_limit_;

@@ -181,6 +181,7 @@ DatabaseInfo EngineImpl::Info() {
   for (const auto& [sequence, taken] : handles_->transactions()) {
     info.transactions.push_back({.sequence = sequence, .age_micros = clock.now_micros - taken});
   }
+  info.named_snapshots = DescribeSnapshots();
   // Describing the tables loads the directories of their files.
   for (const auto& table : database_.regions->tables()) {
     info.tables.push_back(Describe(*table, *index_builder_));

@@ -16,8 +16,8 @@ namespace {
 // At most this many handles are named in a message.
 constexpr size_t kNamed = 8;
 
-OpenHandles::Taken TakenBy(const SnapshotRegistry::Registration& registration) {
-  return {registration.point().sequence.value, registration.point().now_micros};
+OpenHandles::Taken TakenBy(const SnapshotPoint& point) {
+  return {point.point().sequence.value, point.point().now_micros};
 }
 
 // "2 cursors (of 'a', 'b')"; empty when there is none.
@@ -38,13 +38,13 @@ SnapshotState::SnapshotState(std::shared_ptr<OpenHandles> open_handles, Snapshot
     : handles(std::move(open_handles)), point(std::move(pinned)) {
   if (point.own != nullptr) return;  // Listed with its transaction.
   base::MutexLock lock(handles->mutex_);
-  handles->snapshots_.insert(TakenBy(*point.registration));
+  handles->snapshots_.insert(TakenBy(point));
 }
 
 SnapshotState::~SnapshotState() {
   if (point.own != nullptr) return;
   base::MutexLock lock(handles->mutex_);
-  const auto found = handles->snapshots_.find(TakenBy(*point.registration));
+  const auto found = handles->snapshots_.find(TakenBy(point));
   if (found != handles->snapshots_.end()) handles->snapshots_.erase(found);
 }
 
@@ -154,7 +154,7 @@ void OpenTransaction::Close() {
 std::optional<OpenHandles::Taken> OpenTransaction::taken() const {
   base::MutexLock lock(mutex_);
   if (snapshot_ == nullptr) return std::nullopt;
-  return TakenBy(*snapshot_->state().point.registration);
+  return TakenBy(snapshot_->state().point);
 }
 
 std::shared_ptr<OpenTransaction> OpenHandles::NewTransaction(Snapshot snapshot,

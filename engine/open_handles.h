@@ -18,6 +18,7 @@
 #include "base/mutex.h"
 #include "engine/query/point_reader.h"
 #include "engine/read/row_source.h"
+#include "engine/region/named_snapshots.h"
 #include "engine/region/schema_history.h"
 #include "engine/region/snapshots.h"
 #include "tandem/database.h"
@@ -111,11 +112,22 @@ class OpenPin {
   const std::shared_ptr<PinSource> source_;
 };
 
-/// A point in time that a snapshot pins: its sequence and time, and the schema.
+/// A point in time that a snapshot pins: its sequence and time, and the schema; or a named
+/// snapshot, which is all of this.
 struct SnapshotPoint {
   std::shared_ptr<const SnapshotRegistry::Registration> registration;
   std::shared_ptr<const SchemaHistory::Pin> schema;
   std::shared_ptr<const OwnWrites> own;  ///< What a transaction adds to it; null: it is none.
+  std::shared_ptr<const NamedSnapshots::Pin> named;  ///< Null: the two above are set.
+
+  format::ReadPoint point() const {
+    return named == nullptr ? registration->point() : named->snapshot().point();
+  }
+  /// What a view keeps of it.
+  std::shared_ptr<const void> pinned() const {
+    if (named == nullptr) return registration;
+    return named;
+  }
 };
 
 /// The state of a Snapshot. Lifetime: may outlive its database.

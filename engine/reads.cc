@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/create_table.h"
 #include "engine/engine_impl.h"
@@ -33,6 +34,23 @@ TableView PinFormer(const FormerTable& former, const Chooser& regions_of) {
 
 }  // namespace
 
+template <typename Chooser>
+Result<TableView> EngineImpl::PinNamed(OpenNamedSnapshot& snapshot, std::string_view name,
+                                       const Chooser& regions_of) {
+  const std::shared_ptr<const Table> table = snapshot.Find(name);
+  if (table == nullptr) {
+    return Status::NotFound("snapshot " + base::Quote(snapshot.record().name) + " has no table " +
+                            base::Quote(name));
+  }
+  TableView view;
+  view.table = table->record;
+  for (const auto& region : regions_of(*table)) {
+    ASSIGN_OR_RETURN(std::shared_ptr<const RegionVersion> version, snapshot.VersionOf(*region));
+    view.regions.push_back(std::move(version));
+  }
+  return view;
+}
+
 // The table that has the name now, or had it at `schema`; nullptr: none. It has the same rows.
 Result<std::shared_ptr<const Table>> EngineImpl::TableAt(
     const SchemaHistory::Pin* schema, std::string_view name,
@@ -61,6 +79,7 @@ Result<std::shared_ptr<const Table>> EngineImpl::TableAt(
 template <typename Chooser>
 Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const SnapshotPoint& point,
                                            const Chooser& regions_of) {
+  if (point.named != nullptr) return PinNamed(point.named->snapshot(), name, regions_of);
   while (true) {
     const uint64_t changes = database_.regions->changes();
     std::shared_ptr<const FormerTable> former;
@@ -114,10 +133,10 @@ Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::str
     ASSIGN_OR_RETURN(point, PointOf(*options.snapshot));
   }
   ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, point, regions_of));
-  view.point = point.registration->point();
+  view.point = point.point();
   if (options.snapshot == nullptr) view.point.now_micros = time_.Now();
   if (time_.TakeChange()) ReportClock();
-  view.registration = std::move(point.registration);
+  view.registration = point.pinned();
   return view;
 }
 
@@ -156,8 +175,8 @@ Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions
       return found.RegionsOf(wanted.rows, wanted.regions_max, wanted.from_end);
     };
     ASSIGN_OR_RETURN(TableView view, PinRegionsOf(table, point, regions_of));
-    view.point = point.registration->point();
-    view.registration = point.registration;
+    view.point = point.point();
+    view.registration = point.pinned();
     return view;
   };
   return ScanInParts({read_resources(), options, scan}, pin, tuning_.scan_regions);
@@ -349,13 +368,15 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   VerifyReport report;
+  VerifyRun run{.deep = deep, .report = &report};
   for (const auto& table : database_.regions->tables()) {
     ASSIGN_OR_RETURN(const std::optional<TableView> view, ViewOf(table->record->id));
     if (!view.has_value()) continue;
-    RETURN_IF_ERROR(VerifyFilesOf(*view, database_.opened.storage.get(), &report));
-    RETURN_IF_ERROR(VerifyView(read_resources(), *view, deep, &report));
+    RETURN_IF_ERROR(VerifyFilesOf(*view, database_.opened.storage.get(), &run));
+    RETURN_IF_ERROR(VerifyView(read_resources(), *view, &run));
     database_.memory->heap().Freed(report.bytes);
   }
+  RETURN_IF_ERROR(VerifySnapshots(&run));
   return report;
 }
 

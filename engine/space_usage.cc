@@ -11,6 +11,7 @@
 #include "engine/engine_impl.h"
 #include "engine/jobs/compaction_plan.h"
 #include "engine/row_space.h"
+#include "engine/storage/snapshot_files.h"
 
 namespace tandem::engine {
 namespace {
@@ -180,6 +181,9 @@ std::vector<SpacePart> ExplainFiles(std::span<const ListedFile> files,
       sums.AddStoreFile(file, held->second);
     } else if (is_store && context.retired.contains(file.number)) {
       sums.Add(SpaceKind::kInUse, file.size_bytes, {}, 0, file.name);
+    } else if (const auto kept = context.of_snapshots.find(file.number);
+               is_store && kept != context.of_snapshots.end()) {
+      sums.Add(SpaceKind::kSnapshot, file.size_bytes, kept->second.table, 0, kept->second.snapshot);
     } else if (file.role == Role::kSegment) {
       AddSegment(file, context, waiting, &sums);
     } else if (file.role == Role::kHeld) {
@@ -194,6 +198,20 @@ std::vector<SpacePart> ExplainFiles(std::span<const ListedFile> files,
     }
   }
   return sums.Take();
+}
+
+std::map<FileNumber, SnapshotFile> FilesOfSnapshots(const format::Catalog& catalog) {
+  std::map<FileNumber, SnapshotFile> files;
+  for (const auto& [name, snapshot] : catalog.snapshots) {
+    std::map<format::TableId, std::string> tables;
+    for (const format::TableRecord& table : snapshot.tables) tables[table.id] = table.name;
+    for (const FileNumber number : FilesOf(snapshot)) {
+      const auto [file, is_first] = files.try_emplace(
+          number, SnapshotFile{.table = tables[catalog.files.at(number).table], .snapshot = name});
+      if (!is_first) file->second.snapshot.clear();
+    }
+  }
+  return files;
 }
 
 Result<std::vector<TableView>> EngineImpl::PinTables() {
@@ -257,12 +275,14 @@ Result<SpaceUsage> EngineImpl::GetSpaceUsage(const SpaceOptions& options) {
     usage.snapshots.push_back({.sequence = sequence, .age_micros = now - taken});
   }
   usage.cursors = handles_->cursors();
+  usage.named_snapshots = DescribeSnapshots();
   ASSIGN_OR_RETURN(const std::vector<TableView> tables, PinTables());
   const std::vector<SegmentTracker::Sealed> sealed = segments_.sealed();
   SpaceContext context{.tables = tables,
                        .sealed = sealed,
                        .last_sequence = snapshots_->visible(),
-                       .retired = database_.files->Retired()};
+                       .retired = database_.files->Retired(),
+                       .of_snapshots = FilesOfSnapshots(database_.opened.storage->catalog())};
   ASSIGN_OR_RETURN(const std::vector<ListedFile> files, database_.opened.storage->ListFiles());
   usage.parts = ExplainFiles(files, context);
   for (const ListedFile& file : files) usage.directory_bytes += file.size_bytes;
@@ -275,11 +295,12 @@ Result<std::vector<CompactionPlan>> EngineImpl::PlanCompaction(std::string_view 
   if (!pass.inside()) return Closed();
   if (!name.empty() && database_.regions->Find(name) == nullptr) return TableNotFound(name);
   ASSIGN_OR_RETURN(const std::vector<TableView> tables, PinTables());
+  const format::Catalog catalog = database_.opened.storage->catalog();
   std::vector<CompactionPlan> plans;
   for (const TableView& table : tables) {
     if (!name.empty() && table.table->name != name) continue;
     for (const auto& region : table.regions) {
-      plans.push_back(PlanOf(*region, tuning_.compaction_runs));
+      plans.push_back(PlanOf(*region, tuning_.compaction_runs, catalog));
       plans.back().table = table.table->name;
     }
   }

@@ -16,6 +16,12 @@
 
 namespace tandem::engine {
 
+/// A file that named snapshots have.
+struct SnapshotFile {
+  std::string table;     ///< Its name at one of them.
+  std::string snapshot;  ///< Empty: several have it.
+};
+
 /// What the listing is compared with. Lifetime: all outlive the call.
 struct SpaceContext {
   std::span<const TableView> tables;
@@ -24,9 +30,14 @@ struct SpaceContext {
   format::SequenceNumber last_sequence;
   /// The files that merges have replaced and that somebody still reads.
   std::set<format::FileNumber> retired;
+  /// Of the files that no region of `tables` has: those that a snapshot has.
+  std::map<format::FileNumber, SnapshotFile> of_snapshots = {};
 };
 
 /// The parts of `files`, which add up to their sizes.
 std::vector<SpacePart> ExplainFiles(std::span<const ListedFile> files, const SpaceContext& context);
+
+/// The files that named snapshots have.
+std::map<format::FileNumber, SnapshotFile> FilesOfSnapshots(const format::Catalog& catalog);
 
 }  // namespace tandem::engine

@@ -7,6 +7,7 @@
 // inside the call, with a part of this one's memory and on its threads.
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "base/cancellation.h"
@@ -198,14 +199,20 @@ Result<EngineImpl::Nested> EngineImpl::OpenSource(const std::string& path, uint6
 }
 
 // Compares the files of a table with the catalog, byte by byte. One that does not agree is
-// described by its own checksums too, which say where.
+// described by its own checksums too, which say where. Files that only named snapshots have are
+// not read.
 Status EngineImpl::VerifyFiles(format::TableId table, const std::atomic<bool>* cancelled) {
   const base::Cancellation cancellation(cancelled);
   const auto check = [&](uint64_t, std::string_view) { return cancellation.Check(); };
   Storage* const storage = database_.opened.storage.get();
   const format::Catalog catalog = storage->catalog();
-  for (const auto& [number, record] : catalog.files) {
-    if (record.table != table) continue;
+  std::set<format::FileNumber> numbers;
+  for (const auto& [id, region] : catalog.regions) {
+    if (region.table != table) continue;
+    for (const format::FileReference& reference : region.files) numbers.insert(reference.file);
+  }
+  for (const format::FileNumber number : numbers) {
+    const format::FileRecord& record = catalog.files.at(number);
     ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, storage->OpenFile(number));
     ASSIGN_OR_RETURN(const format::Hash128 found,
                      format::HashFile(file.get(), record.size_bytes, check));

@@ -174,7 +174,7 @@ Status EngineImpl::CheckUnchanged(const Snapshot& snapshot, std::string_view nam
   while (const std::shared_ptr<const Table> table = database_.regions->Find(name)) {
     const std::shared_ptr<const RegionVersion> version = table->RegionOf(row).version();
     if (version->is_retired) continue;
-    if (!IsNewer(*version, *table->record, row, point.registration->point().sequence)) return {};
+    if (!IsNewer(*version, *table->record, row, point.point().sequence)) return {};
     return ChangedByOthers(*table->record, row);
   }
   return TableNotFound(name);
@@ -187,7 +187,7 @@ Status EngineImpl::CommitTransaction(const WriteOptions& options, const Snapshot
   ASSIGN_OR_RETURN(const SnapshotPoint point, PointOf(snapshot));
   const WriteBatch writes = AllWrites(state);
   if (writes.operation_count() == 0 && !IsForUpdate(state)) return {};
-  RowChecks checks{.point = point.registration->point(), .rows = {}};
+  RowChecks checks{.point = point.point(), .rows = {}};
   const auto make_plan = [&]() -> Result<WritePlan> {
     ASSIGN_OR_RETURN(WritePlan plan, PlanInTransaction(point, writes));
     RETURN_IF_ERROR(AddTablesRead(point, state, &plan));

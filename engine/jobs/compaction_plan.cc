@@ -50,7 +50,8 @@ MergePlan PlanOfAll(const RegionRuns& runs) {
 
 }  // namespace
 
-CompactionPlan PlanOf(const RegionVersion& region, uint32_t runs_max) {
+CompactionPlan PlanOf(const RegionVersion& region, uint32_t runs_max,
+                      const format::Catalog& catalog) {
   const RegionRuns runs = RunsOf(region);
   CompactionPlan plan;
   plan.region_id = region.id.value;
@@ -65,7 +66,8 @@ CompactionPlan PlanOf(const RegionVersion& region, uint32_t runs_max) {
   for (const FileSlice& slice : region.files) {
     const format::StoreFile& store = slice.file->store();
     const bool is_whole = slice.low == 0 && slice.high == store.row_count();
-    if (is_whole) plan.freed_bytes += store.size_bytes();
+    const bool is_kept = catalog.snapshot_files.contains(store.number());
+    if (is_whole && !is_kept) plan.freed_bytes += store.size_bytes();
   }
   return plan;
 }

@@ -359,8 +359,7 @@ bool Compactor::IsRewrittenHere(const Region& region, const FileSlice& slice,
     base::MutexLock lock(mutex_);
     if (not_rewritten_.contains(store.number())) return false;
   }
-  return !IsPart(slice) || !GetsIndexes(store, table) ||
-         builder_->IsFirstWith(region, store);
+  return !IsPart(slice) || !GetsIndexes(store, table) || builder_->IsFirstWith(region, store);
 }
 
 // The oldest file to rewrite, unless that has failed for good.
@@ -461,7 +460,8 @@ Status Compactor::InstallOrRetire(Region& region, const Inputs& inputs, const Fi
   return installed;
 }
 
-// Those of the inputs that no other region refers to, as one with a part of the same file may.
+// Those of the inputs that no other region, as one with a part of the same file may, and no named
+// snapshot refers to.
 std::vector<FileSlice> Compactor::LastReferences(const format::Catalog& catalog,
                                                  const Region& region, const Inputs& inputs) {
   std::set<format::FileNumber> elsewhere;
@@ -474,7 +474,9 @@ std::vector<FileSlice> Compactor::LastReferences(const format::Catalog& catalog,
   }
   std::vector<FileSlice> last;
   for (const FileSlice& slice : slices) {
-    if (!elsewhere.contains(slice.file->store().number())) last.push_back(slice);
+    const format::FileNumber number = slice.file->store().number();
+    if (elsewhere.contains(number) || catalog.snapshot_files.contains(number)) continue;
+    last.push_back(slice);
   }
   return last;
 }

@@ -212,7 +212,9 @@ bool IndexBuilder::AreAllThatRefer(const Addition& addition, const format::Catal
                               [](const auto& region) { return region->is_retired(); });
 }
 
+// A named snapshot goes on with the file as it was.
 Status IndexBuilder::Install(const Addition& addition) {
+  bool is_kept = false;
   const auto replace = [&](RegionVersion* version) {
     for (FileSlice& slice : version->files) {
       if (slice.file == addition.file) slice.file = addition.copy.file;
@@ -232,12 +234,13 @@ Status IndexBuilder::Install(const Addition& addition) {
       return Status::Busy("the regions that share a file have changed");
     }
     edit->add_files.push_back(addition.copy.record);
-    edit->remove_files.push_back(addition.number());
+    is_kept = catalog.snapshot_files.contains(addition.number());
+    if (!is_kept) edit->remove_files.push_back(addition.number());
     return Status();
   };
   change.publish = [&] {
     for (const auto& region : addition.sharers) region->Update(replace);
-    StoreFiles::Retire(*addition.file);
+    if (!is_kept) StoreFiles::Retire(*addition.file);
   };
   return deps_.work.editor->Commit(change);
 }

@@ -2,7 +2,6 @@
 #include "engine/jobs/load_linker.h"
 
 #include <algorithm>
-#include <list>
 #include <utility>
 
 #include "base/quote.h"
@@ -21,7 +20,6 @@ class Linker {
   Status LinkNewTableAlone(const std::vector<std::string>& starts);
 
  private:
-  using Regions = std::vector<std::shared_ptr<Region>>;
   /// What a region gets of the files: a list for each run.
   struct Part {
     Region* region = nullptr;
@@ -29,11 +27,8 @@ class Linker {
   };
 
   const format::TableRecord& record() const { return *runs_.front()->table(); }
-  std::shared_ptr<const Table> Find() const { return work_.regions->Find(record().id); }
-  Status TryLink(bool* again);
-  Regions RegionsOfRuns(const Table& table) const;
-  Status LinkAlone(const Regions& regions, bool* again);
-  Status FlushRest(const Regions& regions);
+  Result<Regions> RegionsOfRuns() const;
+  Status LinkAlone(const Regions& regions);
   Result<format::SequenceNumber> FinishRuns();
   Result<Part> PartOf(Region* region) const;
   void AddRuns(const Part& part, RegionVersion* version) const;
@@ -48,34 +43,19 @@ class Linker {
 };
 
 Status Linker::Link() {
-  bool again = true;
-  while (again) RETURN_IF_ERROR(TryLink(&again));
-  return {};
-}
-
-Status Linker::TryLink(bool* again) {
-  *again = false;
-  const std::shared_ptr<const Table> table = Find();
-  if (table == nullptr) return TableNotFound(record().name);
-  const Regions regions = RegionsOfRuns(*table);
-  RETURN_IF_ERROR(work_.flush(regions));
-  Status status;
-  {
-    std::list<RegionJobLock> turns;
-    for (const auto& region : regions) turns.emplace_back(*region, Region::Work::kFlush);
-    status = work_.queue->RunAlone([&] { return LinkAlone(regions, again); });
-  }
-  // Also after an error: a memstore may wait for its flush.
-  for (const auto& region : regions) work_.begin(*region);
-  return status;
+  return RunFlushed(
+      work_, [this] { return RegionsOfRuns(); },
+      [this](const Regions& regions) { return LinkAlone(regions); });
 }
 
 // Those that get rows: no other is flushed.
-Linker::Regions Linker::RegionsOfRuns(const Table& table) const {
+Result<Regions> Linker::RegionsOfRuns() const {
+  const std::shared_ptr<const Table> table = work_.regions->Find(record().id);
+  if (table == nullptr) return TableNotFound(record().name);
   Regions regions;
   for (const LoadFiles* files : runs_) {
     for (const LoadFiles::KeySpan& span : files->spans()) {
-      const auto found = table.RegionsOf(span.first, span.last);
+      const auto found = table->RegionsOf(span.first, span.last);
       regions.insert(regions.end(), found.begin(), found.end());
     }
   }
@@ -85,16 +65,7 @@ Linker::Regions Linker::RegionsOfRuns(const Table& table) const {
   return regions;
 }
 
-// Regions that were split or merged meanwhile are looked for again; two that are being merged share
-// a memstore, and the next flush waits until they no longer do.
-Status Linker::LinkAlone(const Regions& regions, bool* again) {
-  RETURN_IF_ERROR(work_.files.health->CheckWritable());
-  if (Find() == nullptr) return TableNotFound(record().name);
-  *again = std::any_of(regions.begin(), regions.end(), [](const auto& region) {
-    return region->is_retired() || region->shares_memstore();
-  });
-  if (*again) return {};
-  RETURN_IF_ERROR(FlushRest(regions));
+Status Linker::LinkAlone(const Regions& regions) {
   ASSIGN_OR_RETURN(const format::SequenceNumber sequence, FinishRuns());
   std::vector<Part> parts;
   for (const auto& region : regions) {
@@ -102,16 +73,6 @@ Status Linker::LinkAlone(const Regions& regions, bool* again) {
     if (!part.runs.empty()) parts.push_back(std::move(part));
   }
   return AddParts(parts, sequence);
-}
-
-Status Linker::FlushRest(const Regions& regions) {
-  RETURN_IF_ERROR(work_.sync_log());
-  for (const auto& region : regions) {
-    region->SwitchMemstore();
-    work_.memstore_changed(*region);
-    RETURN_IF_ERROR(work_.flusher->FlushAlone(*region));
-  }
-  return {};
 }
 
 // Returns the sequence of the newest run.

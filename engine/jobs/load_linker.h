@@ -1,10 +1,8 @@
 // Links the files of a load: no row of theirs is in the table before, and then all are.
 //
 // Steps of LinkLoad, each of which a crash may follow:
-//   1. The regions are flushed, so that little is left for step 3.
-//   2. Their flush turns are taken: no region is split or merged from now on.
-//   3. Alone in the commit queue: what was written since step 1 is flushed, so that every older
-//      operation on the regions is in older files.
+//   1. to 3. Those of RunFlushed (flushed_regions.h): every older operation on the regions is in
+//      older files, and the load is alone in the commit queue.
 //   4. Each run takes one sequence, which is that of all its cells. The ends of its files, with
 //      that sequence, are written; everything before them was written and synced already.
 //   5. One catalog edit adds the files to the regions, as their newest runs, and the regions'
@@ -20,8 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/commit/commit_queue.h"
-#include "engine/jobs/flush.h"
+#include "engine/jobs/flushed_regions.h"
 #include "engine/jobs/load_files.h"
 #include "engine/region/region_set.h"
 #include "engine/runtime/background.h"
@@ -30,23 +27,11 @@
 namespace tandem::engine {
 
 /// What loads need; all outlive them.
-struct LoadWork {
-  FileWork files;
+struct LoadWork : FlushWork {
   BackgroundJobs* jobs = nullptr;
   uint64_t sort_bytes = 80 << 20;  ///< What sorting one load takes.
-  RegionSet* regions = nullptr;
-  CommitQueue* queue = nullptr;
-  Flusher* flusher = nullptr;
-  /// Switches and flushes the memstores of the regions.
-  std::function<Status(const std::vector<std::shared_ptr<Region>>&)> flush;
-  /// Makes the whole log durable. Threads: the commit leader.
-  std::function<Status()> sync_log;
   /// Makes what background work needs of a new table.
   std::function<void(const Table&)> prepare;
-  /// The region has another memstore. Threads: the commit leader.
-  std::function<void(Region&)> memstore_changed;
-  /// Schedules what follows when the region has more files.
-  std::function<void(Region&)> begin;
 };
 
 /// The regions that the table has at each time. Lifetime: `regions` outlives the result.
@@ -54,8 +39,8 @@ LoadFiles::RegionOf RegionsOfTable(const RegionSet& regions,
                                    std::shared_ptr<const format::TableRecord> table);
 
 /// Puts the rows of the runs, oldest first, into their table; there is one run at least. Requires:
-/// LoadFiles::Complete. Errors: kNotFound (the table was dropped or truncated), kReadOnly, kNoSpace,
-/// kIoError.
+/// LoadFiles::Complete. Errors: kNotFound (the table was dropped or truncated), kReadOnly,
+/// kNoSpace, kIoError.
 Status LinkLoad(const LoadWork& work, std::span<LoadFiles* const> runs);
 
 /// Adds the table of `files`, with a region from each of `starts` to the next one, and their rows.

@@ -55,6 +55,7 @@ struct SchemaEditor::Removal {
   std::list<SchemaHistory::Change> change = {};
   RegionSet::Addition addition = {};  // The empty table, if there is one.
   std::vector<Region::Retirement> retirements = {};
+  std::vector<std::shared_ptr<LiveFile>> files = {};  // That the catalog no longer names.
 };
 
 Status SchemaEditor::Drop(std::string_view table) { return Remove(table, Successor::kNone); }
@@ -109,12 +110,19 @@ void SchemaEditor::PrepareRemoval(const format::Catalog& catalog, format::Catalo
   const format::TableId id = table.record->id;
   edit->remove_tables.push_back(id);
   for (const auto& [number, file] : catalog.files) {
-    if (file.table == id) edit->remove_files.push_back(number);
+    if (file.table != id || catalog.snapshot_files.contains(number)) continue;
+    edit->remove_files.push_back(number);
   }
   for (const auto& [region_id, region] : catalog.regions) {
     if (region.table == id) edit->remove_regions.push_back(region_id);
   }
   removal->former = FormerOf(removal->table);
+  for (const auto& version : removal->former->versions) {
+    for (const FileSlice& slice : version->files) {
+      const bool is_kept = catalog.snapshot_files.contains(slice.file->store().number());
+      if (!is_kept) removal->files.push_back(slice.file);
+    }
+  }
   for (const auto& region : table.regions) {
     removal->retirements.push_back(region->PrepareRetirement());
   }
@@ -133,9 +141,7 @@ void SchemaEditor::PrepareRemoval(const format::Catalog& catalog, format::Catalo
 
 // Readers that meet a retired region look for the table again.
 void SchemaEditor::PublishRemoval(Removal* removal) {
-  for (const auto& version : removal->former->versions) {
-    for (const FileSlice& slice : version->files) StoreFiles::Retire(*slice.file);
-  }
+  for (const auto& file : removal->files) StoreFiles::Retire(*file);
   deps_.history->Add(std::move(removal->change));
   deps_.regions->Exchange(removal->table->record->id, std::move(removal->addition));
   deps_.history->Shown();

@@ -4,7 +4,8 @@
 // Steps (a crash may come after each):
 //   1. The log is synced: what was written before the edit is durable before the edit is. A program
 //      that copies rows to another table and then drops the first one loses none.
-//   2. One edit removes the table, its regions and its files; truncating adds an empty table of the
+//   2. One edit removes the table, its regions and its files, but those that a named snapshot has
+//      (region/named_snapshots.h); truncating adds an empty table of the
 //      same record under a new id in the same edit, renaming puts the record again. Table ids are
 //      never given out twice: a replay skips the operations of ids that the catalog lacks.
 //   3. Still the commit leader takes the table from the readers' sight and retires its regions.

@@ -24,15 +24,14 @@ class StoredFile final : public LiveFile {
       : store_(std::move(store)),
         files_(files),
         cache_(cache),
-        charge_(cache->Charge(base::MemoryPart::kCatalog, kOpenFileBytes)) {
-    base::MutexLock lock(files_->mutex_);
-    place_ = files_->open_.insert(files_->open_.end(), this);
-  }
+        charge_(cache->Charge(base::MemoryPart::kCatalog, kOpenFileBytes)) {}
 
   ~StoredFile() override {
     {
       base::MutexLock lock(files_->mutex_);
-      files_->open_.erase(place_);
+      const auto place = files_->open_.find(store_->number());
+      const bool is_listed = place != files_->open_.end() && place->second.file == this;
+      if (is_listed) files_->open_.erase(place);
     }
     if (!is_retired()) return;
     const format::FileNumber number = store_->number();
@@ -53,7 +52,6 @@ class StoredFile final : public LiveFile {
   StoreFiles* files_;
   format::BlockCache* cache_;
   base::MemoryCharge charge_;
-  std::list<const StoredFile*>::iterator place_;
   std::atomic<bool> retired_{false};  // Release when retired, acquire in the destructor.
 };
 
@@ -99,10 +97,70 @@ Result<std::shared_ptr<LiveFile>> StoreFiles::Open(const format::FileRecord& rec
   store->GoOnWithout([this](const format::StoreFile& file, const format::BrokenSection& broken) {
     if (broken_sink_ != nullptr) broken_sink_(file, broken);
   });
-  return std::shared_ptr<LiveFile>(std::make_shared<StoredFile>(std::move(store), this, &cache_));
+  return List(std::make_shared<StoredFile>(std::move(store), this, &cache_));
+}
+
+// Of two that were opened at the same time, one stays.
+std::shared_ptr<LiveFile> StoreFiles::List(const std::shared_ptr<StoredFile>& file) {
+  std::shared_ptr<LiveFile> listed;
+  base::MutexLock lock(mutex_);
+  OpenFile& open = open_[file->store().number()];
+  listed = open.shared.lock();
+  if (listed != nullptr) return listed;
+  open = {.file = file.get(), .shared = file};
+  return file;
+}
+
+std::shared_ptr<LiveFile> StoreFiles::FindOpen(format::FileNumber number) const {
+  base::MutexLock lock(mutex_);
+  const auto found = open_.find(number);
+  return found == open_.end() ? nullptr : found->second.shared.lock();
+}
+
+Result<std::shared_ptr<LiveFile>> StoreFiles::OpenOnce(const format::FileRecord& record) {
+  std::shared_ptr<LiveFile> open = FindOpen(record.number);
+  if (open != nullptr) return open;
+  return Open(record);
+}
+
+void StoreFiles::RetireOrDiscard(format::FileNumber number) {
+  const std::shared_ptr<LiveFile> open = FindOpen(number);
+  if (open != nullptr) return Retire(*open);
+  Discard(number);
+}
+
+StoreFiles::Hold StoreFiles::BeginHold(std::list<HeldFiles> files) {
+  const Hold hold = files.begin();
+  base::MutexLock lock(mutex_);
+  held_.splice(held_.end(), files);
+  return hold;
+}
+
+// Another hold may have the files too.
+void StoreFiles::EndHold(Hold hold) {
+  std::list<HeldFiles> ended;
+  {
+    base::MutexLock lock(mutex_);
+    ended.splice(ended.end(), held_, hold);
+  }
+  for (const auto& [number, is_discarded] : ended.front()) {
+    if (is_discarded) RetireOrDiscard(number);
+  }
+}
+
+bool StoreFiles::LeaveToHold(format::FileNumber number) {
+  base::MutexLock lock(mutex_);
+  for (HeldFiles& files : held_) {
+    const auto held = files.find(number);
+    if (held == files.end()) continue;
+    held->second = true;
+    return true;
+  }
+  return false;
 }
 
 void StoreFiles::Discard(format::FileNumber number) {
+  if (LeaveToHold(number)) return;
   Guarded([&] {
     const Status status = storage_->DeleteFile(number);
     if (!status.ok()) {
@@ -115,8 +173,13 @@ void StoreFiles::Discard(format::FileNumber number) {
 std::set<format::FileNumber> StoreFiles::Retired() const {
   std::set<format::FileNumber> numbers;
   base::MutexLock lock(mutex_);
-  for (const StoredFile* file : open_) {
-    if (file->is_retired()) numbers.insert(file->store().number());
+  for (const auto& [number, open] : open_) {
+    if (open.file->is_retired()) numbers.insert(number);
+  }
+  for (const HeldFiles& files : held_) {
+    for (const auto& [number, is_discarded] : files) {
+      if (is_discarded) numbers.insert(number);
+    }
   }
   return numbers;
 }

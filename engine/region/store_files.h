@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -43,17 +44,36 @@ class StoreFiles {
   Result<NewFile> Create() { return storage_->CreateFile(); }
   /// Errors: kCorruption if the file does not match the record.
   Result<std::shared_ptr<LiveFile>> Open(const format::FileRecord& record);
+  /// The same; a file that is open already is not opened again.
+  Result<std::shared_ptr<LiveFile>> OpenOnce(const format::FileRecord& record);
   /// Deletes a file that the catalog does not name: one that was never added, or a retired one.
-  void Discard(format::FileNumber number);
+  /// One that is held goes with the hold.
+  void Discard(format::FileNumber number) EXCLUDES(mutex_);
   /// Requires: the catalog no longer names `file`. It is deleted when its last reader releases it.
   static void Retire(LiveFile& file);
-  /// The files that were retired and still have a reader.
+  /// Requires: the catalog no longer names the file. It is deleted now, or when its last reader
+  /// releases it.
+  void RetireOrDiscard(format::FileNumber number) EXCLUDES(mutex_);
+
+  /// Files that readers may open though the catalog no longer names them. True: the file was to be
+  /// deleted, which the end of the hold does.
+  using HeldFiles = std::map<format::FileNumber, bool>;
+  using Hold = std::list<HeldFiles>::iterator;
+  /// No file of the one element of `files` is deleted until EndHold. Allocates nothing.
+  Hold BeginHold(std::list<HeldFiles> files) EXCLUDES(mutex_);
+  void EndHold(Hold hold) EXCLUDES(mutex_);
+
+  /// The files that were retired, or are to be deleted, and still have a reader.
   std::set<format::FileNumber> Retired() const EXCLUDES(mutex_);
 
   format::BlockCache* cache() { return &cache_; }
   uint64_t cache_size_bytes() const { return cache_.size_bytes(); }
 
  private:
+  std::shared_ptr<LiveFile> List(const std::shared_ptr<StoredFile>& file) EXCLUDES(mutex_);
+  std::shared_ptr<LiveFile> FindOpen(format::FileNumber number) const EXCLUDES(mutex_);
+  bool LeaveToHold(format::FileNumber number) EXCLUDES(mutex_);
+
   Storage* storage_;
   Health* health_;
   const format::DatabaseId database_;
@@ -62,7 +82,12 @@ class StoreFiles {
 
   friend class StoredFile;
   mutable base::Mutex mutex_;
-  std::list<const StoredFile*> open_ GUARDED_BY(mutex_);
+  struct OpenFile {
+    const StoredFile* file = nullptr;
+    std::weak_ptr<StoredFile> shared = {};
+  };
+  std::map<format::FileNumber, OpenFile> open_ GUARDED_BY(mutex_);
+  std::list<HeldFiles> held_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tandem::engine

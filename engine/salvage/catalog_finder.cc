@@ -184,7 +184,9 @@ Status CatalogSearch::ReadStoreFiles() {
   return {};
 }
 
+// One that only a snapshot has says nothing of the tables of now.
 Status CatalogSearch::AddStoreFile(const LocalFile& file) {
+  if (found_.catalog.snapshot_files.contains(file.number)) return {};
   ASSIGN_OR_RETURN(auto opened, directory_.Open(file.name, base::OpenMode::kReadOnly));
   format::KnownFile known;
   known.number = file.number;

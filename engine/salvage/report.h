@@ -64,9 +64,12 @@ struct SalvageReport {
   std::vector<LogHole> holes;
   std::vector<FileNote> repaired;  ///< Nothing was lost by it.
   std::vector<FileNote> orphans;   ///< Not in the catalog.
-  VerifyReport verified;           ///< Of the copy.
+  /// The named snapshots of the catalog. None is copied.
+  std::vector<std::string> snapshots;
+  VerifyReport verified;  ///< Of the copy.
   bool lost_something() const {
-    return !lost.empty() || !holes.empty() || !lost_edits.empty() || !uncertain.empty();
+    return !lost.empty() || !holes.empty() || !lost_edits.empty() || !uncertain.empty() ||
+           !snapshots.empty();
   }
 };
 

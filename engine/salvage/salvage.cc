@@ -61,6 +61,9 @@ Result<SalvageReport> Salvager::Run() {
   ASSIGN_OR_RETURN(surviving_, FindCatalog(source_.get(), &report_));
   report_.tables = surviving_.catalog.tables.size();
   report_.regions = surviving_.catalog.regions.size();
+  for (const auto& [name, snapshot] : surviving_.catalog.snapshots) {
+    report_.snapshots.push_back(name);
+  }
   RETURN_IF_ERROR(CreateTarget());
   RETURN_IF_ERROR(CopyRegions());
   RETURN_IF_ERROR(

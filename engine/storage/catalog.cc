@@ -12,6 +12,8 @@
 //    13  remove file     varint u64
 //    15  add segment     segment record
 //    17  remove segment  varint u64
+//    19  add snapshot    snapshot record (snapshot_record.cc)
+//    21  remove snapshot its name
 //
 // Example: the edit that removes table 2 and file 300 is  05 01 02  0d 02 ac 02
 #include "engine/storage/catalog.h"
@@ -36,7 +38,9 @@ enum EditTag : uint64_t {
   kRemoveRegion = 11,
   kRemoveFile = 13,
   kAddSegment = 15,
-  kRemoveSegment = 17
+  kRemoveSegment = 17,
+  kAddSnapshot = 19,
+  kRemoveSnapshot = 21
 };
 
 template <typename T>
@@ -69,6 +73,14 @@ void AddRecord(FieldReader* fields, Result<T> record, std::vector<T>* records, u
   records->push_back(std::move(*record));
 }
 
+void AddName(FieldReader* fields, std::vector<std::string>* names, uint64_t* bytes) {
+  const std::string_view name = fields->Repeated();
+  *bytes += sizeof(std::string) + name.size();
+  Status status = CheckCatalogMemory(*bytes);
+  if (!status.ok()) return fields->Fail(std::move(status));
+  names->emplace_back(name);
+}
+
 void SetCounters(FieldReader* fields, CatalogEdit* edit) {
   Result<CatalogCounters> counters = DecodeCounters(fields->Bytes());
   if (!counters) return fields->Fail(counters.error());
@@ -97,6 +109,10 @@ void ReadEditField(FieldReader* fields, EditInMemory* read) {
       return AddRecord(fields, DecodeSegment(fields->Repeated()), &edit->add_segments, bytes);
     case kRemoveSegment:
       return AddId(fields, &edit->remove_segments);
+    case kAddSnapshot:
+      return AddRecord(fields, DecodeSnapshot(fields->Repeated()), &edit->add_snapshots, bytes);
+    case kRemoveSnapshot:
+      return AddName(fields, &edit->remove_snapshots, bytes);
     default:
       return fields->Unknown();
   }
@@ -122,6 +138,10 @@ void EncodeEdit(const CatalogEdit& edit, std::string* out) {
     AppendField(out, kAddSegment, EncodeSegment(segment));
   }
   AppendIds(out, kRemoveSegment, edit.remove_segments);
+  for (const SnapshotRecord& snapshot : edit.add_snapshots) {
+    AppendField(out, kAddSnapshot, EncodeSnapshot(snapshot));
+  }
+  for (const std::string& name : edit.remove_snapshots) AppendField(out, kRemoveSnapshot, name);
 }
 
 Result<CatalogEdit> DecodeEdit(std::string_view bytes) {
@@ -138,6 +158,7 @@ CatalogEdit FullEdit(const Catalog& catalog) {
   for (const auto& [id, table] : catalog.tables) edit.put_tables.push_back(table);
   for (const auto& [number, file] : catalog.files) edit.add_files.push_back(file);
   for (const auto& [id, region] : catalog.regions) edit.put_regions.push_back(region);
+  for (const auto& [name, snapshot] : catalog.snapshots) edit.add_snapshots.push_back(snapshot);
   edit.add_segments = catalog.segments;
   return edit;
 }

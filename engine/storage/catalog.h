@@ -11,6 +11,7 @@
 
 #include "base/shared_map.h"
 #include "engine/storage/catalog_records.h"
+#include "engine/storage/snapshot_record.h"
 #include "format/schema.h"
 #include "format/types.h"
 #include "tandem/status.h"
@@ -25,6 +26,10 @@ struct Catalog {
   base::SharedMap<TableId, TableRecord> tables;
   base::SharedMap<RegionId, RegionRecord> regions;
   base::SharedMap<FileNumber, FileRecord> files;
+  base::SharedMap<std::string, SnapshotRecord> snapshots;  ///< By name.
+  /// How often regions of snapshots refer to each file. Such a file stays though no region of a
+  /// table refers to it, and though its table was dropped.
+  base::SharedMap<FileNumber, uint64_t> snapshot_files;
   std::vector<SegmentRecord> segments;  ///< Oldest first.
   /// The memory of the records that edits added, less those they removed (catalog_memory.h).
   uint64_t memory_bytes = 0;
@@ -38,9 +43,11 @@ struct CatalogEdit {
   std::vector<FileRecord> add_files;
   std::vector<RegionRecord> put_regions;  ///< New, or replacing the one of that id.
   std::vector<RegionId> remove_regions;
-  std::vector<FileNumber> remove_files;  ///< No region may refer to them any more.
+  std::vector<FileNumber> remove_files;  ///< No region or snapshot may refer to them any more.
   std::vector<SegmentRecord> add_segments;
   std::vector<FileNumber> remove_segments;  ///< Oldest first: none older may stay.
+  std::vector<SnapshotRecord> add_snapshots;
+  std::vector<std::string> remove_snapshots;  ///< By name.
 };
 
 void EncodeEdit(const CatalogEdit& edit, std::string* out);
@@ -57,8 +64,8 @@ std::vector<RegionRecord> NewRegions(TableId table, const std::vector<std::strin
 /// removes tables or files, or moves bounds of regions, looks at all regions. Requires:
 /// CheckCatalog holds of `*catalog`. Errors: kCorruption naming what does not fit (an id that
 /// exists or is missing, a reference to an unknown file, ordinals beyond its rows, regions of a
-/// table that overlap or leave a gap, counters that shrink), kUnsupported (the catalog would pass
-/// kCatalogMemoryMax).
+/// table or of a snapshot that overlap or leave a gap, counters that shrink), kUnsupported (the
+/// catalog would pass kCatalogMemoryMax).
 Status ApplyEdit(const CatalogEdit& edit, Catalog* catalog);
 
 // The two halves of ApplyEdit, for a reader of many edits: apply each, check once at the end.

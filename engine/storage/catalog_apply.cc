@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/storage/catalog.h"
 #include "engine/storage/catalog_memory.h"
@@ -57,6 +58,45 @@ void PutInto(Map* map, const Record& record, Catalog* catalog) {
 Status ApplyTables(const CatalogEdit& edit, Catalog* catalog) {
   for (const TableRecord& table : edit.put_tables) PutInto(&catalog->tables, table, catalog);
   return RemoveFrom(&catalog->tables, "table", edit.remove_tables, catalog);
+}
+
+// Counts the references of a snapshot that came, or no longer counts those of one that goes.
+void CountReferences(const SnapshotRecord& snapshot, bool comes, Catalog* catalog) {
+  for (const RegionRecord& region : snapshot.regions) {
+    for (const FileReference& reference : region.files) {
+      const auto counted = catalog->snapshot_files.find(reference.file);
+      const uint64_t before = counted == catalog->snapshot_files.end() ? 0 : counted->second;
+      if (!comes && before <= 1) {
+        catalog->snapshot_files.Erase(reference.file);
+      } else {
+        catalog->snapshot_files.Put(reference.file, comes ? before + 1 : before - 1);
+      }
+    }
+  }
+}
+
+Status OfSnapshot(std::string_view name, std::string_view why) {
+  return Status::Corruption(
+      std::string("catalog: snapshot ").append(base::Quote(name)).append(": ").append(why));
+}
+
+Status ApplySnapshots(const CatalogEdit& edit, Catalog* catalog) {
+  for (const SnapshotRecord& snapshot : edit.add_snapshots) {
+    if (catalog->snapshots.contains(snapshot.name)) {
+      return OfSnapshot(snapshot.name, "exists already");
+    }
+    catalog->snapshots.Put(snapshot.name, snapshot);
+    catalog->memory_bytes += MemoryOf(snapshot);
+    CountReferences(snapshot, /*comes=*/true, catalog);
+  }
+  for (const std::string& name : edit.remove_snapshots) {
+    const auto found = catalog->snapshots.find(name);
+    if (found == catalog->snapshots.end()) return OfSnapshot(name, "does not exist");
+    Forget(MemoryOf(found->second), catalog);
+    CountReferences(found->second, /*comes=*/false, catalog);
+    catalog->snapshots.Erase(name);
+  }
+  return {};
 }
 
 Status ApplyRegionsAndFiles(const CatalogEdit& edit, Catalog* catalog) {
@@ -113,10 +153,10 @@ Status CheckFile(const Catalog& catalog, const FileRecord& file) {
   if (file.number.value >= catalog.counters.next_file_number) {
     return Misfit("file", file.number.value, "its number was never given out");
   }
-  if (!catalog.tables.contains(file.table)) {
-    return Misfit("file", file.number.value, "its table does not exist");
+  if (catalog.tables.contains(file.table) || catalog.snapshot_files.contains(file.number)) {
+    return {};
   }
-  return {};
+  return Misfit("file", file.number.value, "its table does not exist");
 }
 
 Status CheckSegments(const Catalog& catalog) {
@@ -219,8 +259,54 @@ std::set<TableId> TablesToTile(const CatalogEdit& edit, const Catalog& before) {
   return tables;
 }
 
+// Its regions tile its tables and refer to files of theirs.
+Status CheckSnapshotAlone(const Catalog& catalog, const SnapshotRecord& snapshot) {
+  if (snapshot.sequence.value > catalog.counters.last_sequence) {
+    return Misfit("sequence", snapshot.sequence.value, "was never assigned");
+  }
+  std::map<TableId, std::vector<const RegionRecord*>> by_table;
+  for (const TableRecord& table : snapshot.tables) {
+    RETURN_IF_ERROR(CheckTable(catalog, table.id));
+    by_table[table.id];
+  }
+  for (const RegionRecord& region : snapshot.regions) {
+    const auto regions = by_table.find(region.table);
+    if (regions == by_table.end()) {
+      return Misfit("region", region.id.value, "its table does not exist");
+    }
+    if (region.id.value >= catalog.counters.next_region_id) {
+      return Misfit("region", region.id.value, "its id was never given out");
+    }
+    RETURN_IF_ERROR(CheckReferences(catalog, region));
+    regions->second.push_back(&region);
+  }
+  for (const auto& [id, regions] : by_table) RETURN_IF_ERROR(CheckTiling(id, regions));
+  return {};
+}
+
+Status CheckSnapshot(const Catalog& catalog, const SnapshotRecord& snapshot) {
+  const Status status = CheckSnapshotAlone(catalog, snapshot);
+  return status.ok() ? status : OfSnapshot(snapshot.name, status.message());
+}
+
+// Of the files of a snapshot that went: those of dropped tables may not stay.
+Status CheckFilesLeft(const SnapshotRecord& removed, const Catalog& after) {
+  for (const RegionRecord& region : removed.regions) {
+    for (const FileReference& reference : region.files) {
+      const auto file = after.files.find(reference.file);
+      if (file != after.files.end()) RETURN_IF_ERROR(CheckFile(after, file->second));
+    }
+  }
+  return {};
+}
+
 Status CheckRemovedFiles(const CatalogEdit& edit, const Catalog& after) {
   if (edit.remove_files.empty()) return {};
+  for (const FileNumber number : edit.remove_files) {
+    if (after.snapshot_files.contains(number)) {
+      return Misfit("file", number.value, "a snapshot refers to it");
+    }
+  }
   const std::set<FileNumber> removed(edit.remove_files.begin(), edit.remove_files.end());
   for (const auto& [id, region] : after.regions) {
     for (const FileReference& reference : region.files) {
@@ -243,6 +329,14 @@ Status CheckChange(const CatalogEdit& edit, const Catalog& before, const Catalog
     if (region != after.regions.end()) RETURN_IF_ERROR(CheckRegion(after, region->second));
   }
   RETURN_IF_ERROR(CheckRemovedFiles(edit, after));
+  for (const SnapshotRecord& snapshot : edit.add_snapshots) {
+    RETURN_IF_ERROR(CheckSnapshot(after, snapshot));
+  }
+  for (const std::string& name : edit.remove_snapshots) {
+    const auto removed = before.snapshots.find(name);
+    if (removed == before.snapshots.end()) continue;
+    RETURN_IF_ERROR(CheckFilesLeft(removed->second, after));
+  }
   return CheckTilings(after, TablesToTile(edit, before));
 }
 
@@ -253,6 +347,7 @@ Status ApplyEditInPlace(const CatalogEdit& edit, Catalog* catalog) {
   RETURN_IF_ERROR(ApplyTables(edit, catalog));
   RETURN_IF_ERROR(ApplyRegionsAndFiles(edit, catalog));
   RETURN_IF_ERROR(ApplySegments(edit, catalog));
+  RETURN_IF_ERROR(ApplySnapshots(edit, catalog));
   return CheckCatalogMemory(catalog->memory_bytes);
 }
 
@@ -265,6 +360,9 @@ Status CheckCatalog(const Catalog& catalog) {
   for (const auto& [number, file] : catalog.files) RETURN_IF_ERROR(CheckFile(catalog, file));
   RETURN_IF_ERROR(CheckSegments(catalog));
   for (const auto& [id, region] : catalog.regions) RETURN_IF_ERROR(CheckRegion(catalog, region));
+  for (const auto& [name, snapshot] : catalog.snapshots) {
+    RETURN_IF_ERROR(CheckSnapshot(catalog, snapshot));
+  }
   return CheckTilings(catalog, tables);
 }
 

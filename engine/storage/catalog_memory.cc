@@ -43,7 +43,7 @@ uint64_t MemoryOf(const SegmentRecord&) { return sizeof(SegmentRecord); }
 
 Status CheckCatalogMemory(uint64_t bytes) {
   if (bytes <= kCatalogMemoryMax) return {};
-  return Status::Unsupported("catalog: its tables, regions and files take more than " +
+  return Status::Unsupported("catalog: its tables, regions, files and snapshots take more than " +
                              std::to_string(kCatalogMemoryMax >> 20) +
                              " MiB of memory, which is the limit");
 }

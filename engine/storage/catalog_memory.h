@@ -15,6 +15,9 @@ namespace tandem::format {
 /// 200,000 files.
 inline constexpr uint64_t kCatalogMemoryMax = 64 << 20;
 
+/// An entry of Catalog::snapshot_files.
+inline constexpr uint64_t kReferenceCountBytes = 64;
+
 uint64_t MemoryOf(const TableRecord& table);
 uint64_t MemoryOf(const RegionRecord& region);
 uint64_t MemoryOf(const FileRecord& file);

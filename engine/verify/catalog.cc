@@ -81,9 +81,9 @@ void CheckSequence(const format::CatalogCounters& counters, uint64_t newest, Fin
 
 }  // namespace
 
-Status VerifyFilesOf(const TableView& view, Storage* storage, VerifyReport* report) {
+Status VerifyFilesOf(const TableView& view, Storage* storage, VerifyRun* run) {
   const format::Catalog catalog = storage->catalog();
-  std::set<format::FileNumber> seen;
+  VerifyReport* const report = run->report;
   for (const auto& region : view.regions) {
     const auto of_catalog = catalog.regions.find(region->id);
     if (of_catalog != catalog.regions.end()) {
@@ -93,7 +93,9 @@ Status VerifyFilesOf(const TableView& view, Storage* storage, VerifyReport* repo
     for (const FileSlice& slice : region->files) {
       format::StoreFile& store = slice.file->store();
       const auto record = catalog.files.find(store.number());
-      if (record == catalog.files.end() || !seen.insert(store.number()).second) continue;
+      if (record == catalog.files.end() || !run->compared.insert(store.number()).second) {
+        continue;
+      }
       Findings findings(StoreFileName(store.number()), report);
       Result<std::unique_ptr<base::File>> file = storage->OpenFile(store.number());
       if (file.has_value()) {

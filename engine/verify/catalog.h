@@ -3,6 +3,7 @@
 
 #include "engine/region/view.h"
 #include "engine/storage/storage.h"
+#include "engine/verify/view.h"
 #include "tandem/database.h"
 #include "tandem/status.h"
 
@@ -12,6 +13,6 @@ namespace tandem::engine {
 /// counts and bounds, and its sequences with the last one of the catalog. Mismatches are appended
 /// to the report's findings. A file that a compaction removed from the catalog meanwhile is
 /// skipped. Errors: kIoError.
-Status VerifyFilesOf(const TableView& view, Storage* storage, VerifyReport* report);
+Status VerifyFilesOf(const TableView& view, Storage* storage, VerifyRun* run);
 
 }  // namespace tandem::engine

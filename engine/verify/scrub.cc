@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/passing.h"
+#include "engine/storage/files.h"
 
 namespace tandem::engine {
 namespace {
@@ -44,7 +45,7 @@ uint64_t Scrubber::Slice() {
   const Result<uint64_t> passed = verifier_->Step(bytes);
   if (!passed.has_value()) {
     if (base::MayPass(passed.error())) return 0;
-    Report(*file, passed.error());
+    Report(file->store().number(), passed.error());
   }
   if (!passed.has_value() || verifier_->done()) Finish(*file);
   // A file that fails has still cost a read.
@@ -57,9 +58,11 @@ std::shared_ptr<LiveFile> Scrubber::Current() {
     return file;
   }
   verifier_.reset();
+  kept_.reset();
   const Files files = LiveFiles();
   began_micros_ = deps_.monitor->NowMicros();
   std::shared_ptr<LiveFile> next;
+  format::FileNumber number;
   {
     base::MutexLock lock(mutex_);
     const auto oldest =
@@ -68,22 +71,43 @@ std::shared_ptr<LiveFile> Scrubber::Current() {
     if (oldest == verified_micros_.end()) return nullptr;
     const auto found = files.find(oldest->first);
     if (found == files.end()) return nullptr;  // Gone since the list was made.
+    number = found->first;
     next = found->second;
   }
+  if (next == nullptr) next = kept_ = OpenOfSnapshot(number);
+  if (next == nullptr) return nullptr;
   verifier_ = std::make_unique<format::IncrementalVerifier>(&next->store());
   file_ = next;
   return next;
 }
 
-void Scrubber::Finish(LiveFile& file) {
+// Null: it was dropped meanwhile, or cannot be opened. That is reported, and the next one's turn.
+std::shared_ptr<LiveFile> Scrubber::OpenOfSnapshot(format::FileNumber number) {
+  const format::Catalog catalog = deps_.storage->catalog();
+  const auto record = catalog.files.find(number);
+  if (record == catalog.files.end()) return nullptr;
+  Result<std::shared_ptr<LiveFile>> file = deps_.files->OpenOnce(record->second);
+  if (file.has_value()) return *std::move(file);
+  if (!base::MayPass(file.error())) {
+    Report(number, file.error());
+    base::MutexLock lock(mutex_);
+    verified_micros_[number] = began_micros_;
+  }
+  return nullptr;
+}
+
+void Scrubber::Finish(const LiveFile& file) {
   verifier_.reset();
   file_.reset();
+  kept_.reset();
   base::MutexLock lock(mutex_);
   verified_micros_[file.store().number()] = began_micros_;
 }
 
-void Scrubber::Report(LiveFile& file, const Status& status) {
-  const std::string& name = file.store().blocks().file().name();
+// A file that went meanwhile, as those of a dropped snapshot do, is not damaged.
+void Scrubber::Report(format::FileNumber number, const Status& status) {
+  if (!deps_.storage->catalog().files.contains(number)) return;
+  const std::string name = StoreFileName(number);
   deps_.monitor->ScrubFound({.file = name, .status = status});
   deps_.health->Log("the scrub found damage: " + status.ToString());
 }
@@ -96,6 +120,8 @@ Scrubber::Files Scrubber::LiveFiles() const {
       files.emplace(slice.file->store().number(), slice.file);
     }
   }
+  const format::Catalog catalog = deps_.storage->catalog();
+  for (const auto& [number, references] : catalog.snapshot_files) files.emplace(number, nullptr);
   return files;
 }
 

@@ -3,6 +3,8 @@
 // first. A new file counts as verified when it was written, one that existed at the open as
 // verified at the open.
 //
+// Files that only named snapshots have are opened for it, one at a time.
+//
 // It runs in slices of low priority: one reads and verifies for a few milliseconds, then the next
 // is scheduled for when the rate allows it; one that finds no memory begins again. Findings are
 // reported, and the scrub continues with the next file; a damaged file is reported again on the
@@ -16,10 +18,12 @@
 
 #include "base/mutex.h"
 #include "engine/region/region_set.h"
+#include "engine/region/store_files.h"
 #include "engine/region/view.h"
 #include "engine/runtime/background.h"
 #include "engine/runtime/health.h"
 #include "engine/runtime/monitor.h"
+#include "engine/storage/storage.h"
 #include "engine/verify/incremental.h"
 
 namespace tandem::engine {
@@ -29,6 +33,8 @@ class Scrubber {
   /// All outlive it; jobs are stopped before.
   struct Dependencies {
     RegionSet* regions = nullptr;
+    Storage* storage = nullptr;
+    StoreFiles* files = nullptr;
     Monitor* monitor = nullptr;
     Health* health = nullptr;
     BackgroundJobs* jobs = nullptr;
@@ -44,19 +50,22 @@ class Scrubber {
   uint64_t OldestMicros() EXCLUDES(mutex_);
 
  private:
+  /// Null: only a snapshot has the file.
   using Files = std::map<format::FileNumber, std::shared_ptr<LiveFile>>;
   Files LiveFiles() const;
   void NoteFiles(const Files& files, int64_t for_new) EXCLUDES(mutex_);
   void RunSlice();
   uint64_t Slice();
   std::shared_ptr<LiveFile> Current() EXCLUDES(mutex_);
-  void Finish(LiveFile& file) EXCLUDES(mutex_);
-  void Report(LiveFile& file, const Status& status);
+  std::shared_ptr<LiveFile> OpenOfSnapshot(format::FileNumber number);
+  void Finish(const LiveFile& file) EXCLUDES(mutex_);
+  void Report(format::FileNumber number, const Status& status);
 
   const Dependencies deps_;
   BackgroundTask slices_;
   // Used by slices, of which one runs at a time.
-  std::weak_ptr<LiveFile> file_;  // Weak: between slices a file may go.
+  std::weak_ptr<LiveFile> file_;    // Weak: between slices a file may go.
+  std::shared_ptr<LiveFile> kept_;  // The same, if nobody else may have it open.
   std::unique_ptr<format::IncrementalVerifier> verifier_;
   int64_t began_micros_ = 0;
 

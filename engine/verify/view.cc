@@ -123,8 +123,8 @@ void VerifyOrderOf(const RegionVersion& region, std::vector<PlacedSlice> slices,
   }
 }
 
-Status VerifyRegion(const RegionVersion& region, bool deep, std::set<format::FileNumber>* verified,
-                    VerifyReport* report) {
+Status VerifyRegion(const RegionVersion& region, VerifyRun* run) {
+  VerifyReport* const report = run->report;
   std::vector<PlacedSlice> placed;
   for (size_t i = 0; i < region.files.size(); ++i) {
     const FileSlice& slice = region.files[i];
@@ -136,8 +136,8 @@ Status VerifyRegion(const RegionVersion& region, bool deep, std::set<format::Fil
       VerifyBounds(region, slice, *keys, &findings);
       placed.push_back({i, *std::move(keys)});
     }
-    if (verified->insert(file.number()).second) {
-      RETURN_IF_ERROR(VerifyStoreFile(&file, deep, &findings));
+    if (run->verified.insert(file.number()).second) {
+      RETURN_IF_ERROR(VerifyStoreFile(&file, run->deep, &findings));
     }
   }
   VerifyOrderOf(region, std::move(placed), report);
@@ -146,18 +146,16 @@ Status VerifyRegion(const RegionVersion& region, bool deep, std::set<format::Fil
 
 }  // namespace
 
-Status VerifyView(const ReadResources& resources, const TableView& view, bool deep,
-                  VerifyReport* report) {
+Status VerifyView(const ReadResources& resources, const TableView& view, VerifyRun* run) {
   {
-    Findings findings("table " + base::Quote(view.table->name), report);
+    Findings findings("table " + base::Quote(view.table->name), run->report);
     findings.set_topic({"catalog", FindingEffect::kAccess});
     VerifyTiling(view, &findings);
   }
-  std::set<format::FileNumber> verified;
   for (const auto& region : view.regions) {
-    RETURN_IF_ERROR(VerifyRegion(*region, deep, &verified, report));
+    RETURN_IF_ERROR(VerifyRegion(*region, run));
   }
-  return deep ? VerifyReads(resources, view, report) : Status();
+  return run->deep ? VerifyReads(resources, view, run->report) : Status();
 }
 
 Status VerifyIndex(const ReadResources& resources, const TableView& view,

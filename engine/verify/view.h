@@ -1,6 +1,8 @@
 // The oracle over one view.
 #pragma once
 
+#include <set>
+
 #include "engine/region/view.h"
 #include "engine/source/read_resources.h"
 #include "tandem/status.h"
@@ -8,12 +10,19 @@
 
 namespace tandem::engine {
 
+/// A check of the database, view by view. Each file is checked once.
+struct VerifyRun {
+  bool deep = false;
+  VerifyReport* report = nullptr;
+  std::set<format::FileNumber> compared = {};  ///< With the catalog.
+  std::set<format::FileNumber> verified = {};
+};
+
 /// Checks that regions tile the key space, and every file against its checksums, statistics and
 /// rows; with `deep` also every index entry against the rows both ways, digests, forward = reverse
 /// = point reads, and each index's answers against a scan. Findings are appended; memory is
 /// bounded. Errors: what prevents the check (kOutOfMemory, kClosed).
-Status VerifyView(const ReadResources& resources, const TableView& view, bool deep,
-                  VerifyReport* report);
+Status VerifyView(const ReadResources& resources, const TableView& view, VerifyRun* run);
 /// Checks one index: in each file its entries against the rows, both ways, and its digests; and its
 /// answers against a scan. Errors: as VerifyView.
 Status VerifyIndex(const ReadResources& resources, const TableView& view,

@@ -70,7 +70,8 @@ class Transaction;
 
 /// The state of the whole database at one point in time. Reads through it see no later write, and
 /// no cell expires in it. Move-only. Compaction keeps what a snapshot needs until it is destroyed,
-/// so a long-lived snapshot costs disk space.
+/// so a long-lived snapshot costs disk space. One that has a name (Database::CreateSnapshot) has
+/// the tables that were named, and stays when the database is closed.
 class Snapshot {
  public:
   Snapshot(Snapshot&&) noexcept;
@@ -346,8 +347,9 @@ struct DatabaseInfo {
   ClockState clock_state = ClockState::kRight;
   int64_t clock_micros = 0;  ///< The wall clock, since 1970.
   int64_t time_micros = 0;   ///< The database's time, by which cells expire. It never goes back.
-  std::vector<OpenTransactionInfo> transactions;  ///< The oldest first.
-  std::vector<TableInfo> tables;                  ///< In the order of their creation.
+  std::vector<OpenTransactionInfo> transactions;   ///< The oldest first.
+  std::vector<NamedSnapshotInfo> named_snapshots;  ///< By name.
+  std::vector<TableInfo> tables;                   ///< In the order of their creation.
 };
 
 /// A backup (tandem/backup.h).
@@ -583,6 +585,27 @@ class Database {
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query);
   /// Takes a snapshot of the current state.
   Result<Snapshot> TakeSnapshot();
+  /// Creates a snapshot with a name, durably: the state of these tables, or of all if none is
+  /// named, that any later process can read. It keeps the files that the tables have now,
+  /// whatever becomes of them: drops, truncations, splits and merges go on as ever. So it costs
+  /// nothing at first, and in the end what the files had. Memstores are flushed first, as by Flush,
+  /// then writers wait for a short flush and one change of the catalog. Copies of the database have
+  /// its snapshots. Errors: kAlreadyExists, kInvalidArgument (name; kNamedSnapshotsMax),
+  /// kUnsupported (with its regions the catalog would grow too large), kNotFound (table),
+  /// kReadOnly, kIoError, kNoSpace: it is not there, and a crash before the next change of a table
+  /// may show it.
+  Status CreateSnapshot(const std::string& name, const std::vector<std::string>& tables = {});
+  /// Opens a snapshot that has a name, for ReadOptions::snapshot. Its tables have the names and the
+  /// definitions that they had when it was created; others are not found. Cells expire by the time
+  /// of its creation. Files are opened when they are first read. Errors: kNotFound.
+  Result<Snapshot> OpenSnapshot(std::string_view name);
+  /// Drops a snapshot that has a name, durably, with the files that nothing else has. Where it is
+  /// open, also in a cursor, they stay until it no longer is. Errors: kNotFound, kReadOnly,
+  /// kIoError, kNoSpace: it is still there, and a crash before the next change of a table may show
+  /// it dropped.
+  Status DropSnapshot(std::string_view name);
+  /// The snapshots that have names, by name.
+  Result<std::vector<NamedSnapshotInfo>> ListSnapshots();
   /// Begins a bulk load of the table (tandem/bulk_load.h). Errors: kNotFound, kReadOnly.
   Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options = {});
   /// Begins a transaction at the current state (tandem/transaction.h).

@@ -9,7 +9,7 @@ namespace tandem {
 
 inline constexpr size_t kRowKeyBytesMax = 65'535;    ///< A row key has 1 to this many bytes.
 inline constexpr size_t kQualifierBytesMax = 2'048;  ///< A qualifier has 0 to this many bytes.
-inline constexpr size_t kNameBytesMax = 255;         ///< Tables, families, indexes: 1 to this.
+inline constexpr size_t kNameBytesMax = 255;         ///< Tables, snapshots, ...: 1 to this.
 inline constexpr size_t kValueBytesMax = 16 * 1024 * 1024;  ///< One value.
 inline constexpr size_t kIndexKeyBytesMax = 2'048;          ///< An indexed value, as encoded.
 inline constexpr size_t kBatchBytesMax = 64 * 1024 * 1024;  ///< One WriteBatch.
@@ -21,6 +21,7 @@ inline constexpr size_t kSplitKeysBytesMax = 8 * 1024 * 1024;    ///< All split 
 inline constexpr uint32_t kFamiliesMax = 64;                     ///< Families of one table.
 inline constexpr uint32_t kIndexesMax = 64;                      ///< Indexes of one table.
 inline constexpr uint32_t kColumnTypesMax = 1024;                ///< Columns of a table with types.
+inline constexpr size_t kNamedSnapshotsMax = 1024;               ///< Named snapshots.
 inline constexpr uint32_t kPredicateDepthMax = 200;              ///< Levels of AND, OR and NOT.
 inline constexpr uint32_t kParametersMax = 32'766;               ///< Parameters of a query.
 inline constexpr uint32_t kRowsPerFileMax = 0x7fff'ffff;         ///< Rows of one store file.

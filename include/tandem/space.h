@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tandem/schema.h"
+
 #pragma GCC visibility push(default)
 
 namespace tandem {
@@ -26,12 +28,13 @@ enum class SpaceKind : uint8_t {
   kBlockIndex,    ///< What leads from keys to data blocks.
   kFilter,
   kKeyHashes,
-  kRest,     ///< Schema, dictionaries, statistics, bitmaps, the table of sections, padding.
-  kOutside,  ///< Rows of shared files that no region has any more, with all that belongs to them.
-  kInUse,    ///< Store files that merges have replaced, and that cursors or calls still read.
-  kHeld,     ///< The same for a copy that is being made, or a reader in another process.
-  kUnnamed,  ///< Files that no catalog names: being written, or left by a crash.
-  kForeign,  ///< Files that are not the database's.
+  kRest,      ///< Schema, dictionaries, statistics, bitmaps, the table of sections, padding.
+  kOutside,   ///< Rows of shared files that no region has any more, with all that belongs to them.
+  kSnapshot,  ///< Store files that only named snapshots have; where one alone has it, its name.
+  kInUse,     ///< Store files that merges have replaced, and that cursors or calls still read.
+  kHeld,      ///< The same for a copy that is being made, or a reader in another process.
+  kUnnamed,   ///< Files that no catalog names: being written, or left by a crash.
+  kForeign,   ///< Files that are not the database's.
 };
 
 /// Bytes of the directory. Fields that do not apply are empty.
@@ -70,12 +73,28 @@ struct SnapshotInfo {
   int64_t age_micros = 0;
 };
 
+/// A snapshot that Database::CreateSnapshot made.
+struct NamedSnapshotInfo {
+  std::string name;
+  uint64_t sequence = 0;             ///< Of the last operation that it sees.
+  int64_t created_micros = 0;        ///< Since 1970.
+  int64_t age_micros = 0;            ///< By the database's time.
+  std::vector<TableOptions> tables;  ///< As they were then, in the order of their creation.
+  uint64_t regions = 0;
+  std::vector<uint64_t> files;  ///< Their numbers: "store-NUMBER"; its tables may still have them.
+  uint64_t bytes = 0;           ///< Of all of them.
+  /// Of those that no table has any more, and of these the ones that no other snapshot has: what
+  /// dropping it would free.
+  uint64_t kept_bytes = 0, own_bytes = 0;
+};
+
 struct SpaceUsage {
   uint64_t directory_bytes = 0;         ///< The sizes of all files, the sum over `parts`.
   std::vector<SpacePart> parts;         ///< By kind, table, region and name.
   std::vector<RegionSpace> regions;     ///< By table, and start key.
   std::vector<SnapshotInfo> snapshots;  ///< The open ones, the oldest first.
-  std::vector<std::string> cursors;     ///< Of each open cursor and pinned row, its table.
+  std::vector<NamedSnapshotInfo> named_snapshots;  ///< By name.
+  std::vector<std::string> cursors;  ///< Of each open cursor and pinned row, its table.
 };
 
 struct SpaceOptions {
@@ -106,7 +125,7 @@ struct CompactionPlan {
   MergePlan due;                            ///< In the background, next. All 0: nothing is due.
   MergePlan full;                           ///< By Compact, in all its steps.
   uint64_t flushed_bytes = 0;  ///< Of memstores that Compact flushes first; not in `full`.
-  uint64_t freed_bytes = 0;    ///< By `full`: of files that no other region shares.
+  uint64_t freed_bytes = 0;    ///< By `full`: of files that no other region or snapshot has.
 };
 
 }  // namespace tandem

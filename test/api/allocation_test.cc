@@ -146,6 +146,20 @@ BOOST_AUTO_TEST_CASE(OfReadsAreAnswered) {
   FailEach("Count, prepared", [&] { return database->Count({}, &prepared).status(); });
   FailEach("Explain, prepared", [&] { return database->Explain({}, &prepared).status(); });
   FailEach("TakeSnapshot", [&] { return database->TakeSnapshot().status(); });
+  FailEach("CreateSnapshot", [&] {
+    const Status created = database->CreateSnapshot("named");
+    return created.code() == StatusCode::kAlreadyExists ? Status() : created;
+  });
+  FailEach("ListSnapshots", [&] { return database->ListSnapshots().status(); });
+  FailEach("OpenSnapshot, and a read of it", [&]() -> Status {
+    const Result<Snapshot> named = database->OpenSnapshot("named");
+    if (!named.has_value()) return named.error();
+    return Drain(database->Scan({.snapshot = &*named}, "t", {}));
+  });
+  FailEach("DropSnapshot", [&] {
+    const Status dropped = database->DropSnapshot("named");
+    return dropped.code() == StatusCode::kNotFound ? Status() : dropped;
+  });
   FailEach("BeginBulkLoad", [&] { return database->BeginBulkLoad("t").status(); });
   FailEach("Begin", [&] { return database->Begin().status(); });
   std::optional<Transaction> transaction(*database->Begin());

@@ -175,6 +175,31 @@ BOOST_AUTO_TEST_CASE(SnapshotsAndCursorsKeepTheFilesTheyHave) {
   CheckSound();
 }
 
+BOOST_AUTO_TEST_CASE(ANamedSnapshotKeepsTheFileAsItWas) {
+  Open();
+  CreateTable();
+  PutRows(0, 3000);
+  BOOST_REQUIRE_EQUAL(database->CreateSnapshot("before").ToString(), "OK");
+  CreateIndex();
+  WaitForFiles();
+  PutRows(2990, 3100);
+  for (int round = 0; round < 2; ++round) {
+    if (round > 0) Reopen();
+    const auto snapshot = database->OpenSnapshot("before");
+    BOOST_REQUIRE_EQUAL(snapshot.status().ToString(), "OK");
+    ReadOptions read;
+    read.snapshot = &*snapshot;
+    BOOST_CHECK_EQUAL(Count("c IS NOT NULL", {}, read), 3000u);
+    BOOST_CHECK_EQUAL(Count("n::int64 < 5", {}, read),
+                      Count("n::int64 < 5", {.no_index = true}, read));
+    CheckSound();
+  }
+  BOOST_REQUIRE_EQUAL(database->DropSnapshot("before").ToString(), "OK");
+  Reopen();
+  BOOST_CHECK_EQUAL(InfoOf("by_n").files_older, 0u);
+  CheckSound();
+}
+
 BOOST_AUTO_TEST_CASE(AnExplanationCountsWhatTheIndexLeavesOut) {
   Open();
   CreateTable();

@@ -90,6 +90,17 @@ BOOST_AUTO_TEST_CASE(EntriesAreThoseOfTheCopy) {
   for (const int key : {0, 499, 501, 999}) BOOST_TEST(&map.at(key) == &copy.at(key));
 }
 
+BOOST_AUTO_TEST_CASE(SharedEntriesOutliveTheirMap) {
+  Map map;
+  for (int key = 0; key < 1000; ++key) map.Put(key, std::to_string(key));
+  const auto shared = map.Share(500);
+  BOOST_TEST(&shared->second == &map.at(500));
+  BOOST_TEST((map.Share(1000) == nullptr));
+  map.Put(500, "changed");
+  map = Map();
+  BOOST_TEST(shared->second == "500");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -519,6 +519,31 @@ BOOST_AUTO_TEST_CASE(ATableIsCopiedWithinItsDatabase) {
   BOOST_TEST(Findings(engine()) == "");
 }
 
+BOOST_AUTO_TEST_CASE(DamageOfWhatOnlyASnapshotHasIsNotInTheWay) {
+  BOOST_REQUIRE_EQUAL(engine()->CreateSnapshot("s", {}).ToString(), "OK");
+  for (const int row : {3, 30}) PutRow(engine(), "t", row, "later", 100);
+  BOOST_REQUIRE(engine()->Compact("t").ok());
+  for (const uint64_t number : engine()->ListSnapshots()->front().files) {
+    const std::string name = "store-" + std::to_string(number);
+    std::string bytes = *disk.Content("db", name);
+    bytes[200] = static_cast<char>(bytes[200] ^ 4);
+    disk.SetContent("db", name, bytes);
+  }
+  BOOST_REQUIRE_EQUAL(engine()->RestoreTable("db", "t", {.as = "twin"}).status().ToString(), "OK");
+  BOOST_TEST(Cells(engine(), "twin") == Cells(engine(), "t"));
+}
+
+BOOST_AUTO_TEST_CASE(ASnapshotWithANameIsExported) {
+  BOOST_REQUIRE_EQUAL(engine()->CreateSnapshot("s", {}).ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(engine()->DropTable("t").ToString(), "OK");
+  const Snapshot then = *engine()->OpenSnapshot("s");
+  BOOST_REQUIRE_EQUAL(engine()->ExportFiles("t", "past", {.snapshot = &then}).status().ToString(),
+                      "OK");
+  BOOST_REQUIRE_EQUAL(engine()->RestoreTable("past", "t", {}).status().ToString(), "OK");
+  BOOST_TEST(Cells(engine(), "t") == cells);
+  BOOST_TEST(Findings(engine()) == "");
+}
+
 BOOST_AUTO_TEST_CASE(AValueThatDoesNotFitAnIndexIsRestored) {
   BOOST_REQUIRE(
       engine()

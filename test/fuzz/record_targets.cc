@@ -45,14 +45,21 @@ void RunEdit(std::string_view input) {
 
 std::vector<std::string> EditSeeds() {
   format::CatalogEdit edit = test::SampleTableEdit();
-  std::string plain, full, table;
+  std::string plain, full, named, table;
   format::EncodeEdit(edit, &plain);
   edit.add_files.push_back(test::SampleFile(7));
   edit.put_regions[0].files.push_back({format::FileNumber(7), 1, 0, 100});
   edit.add_segments.push_back({format::FileNumber(9), test::SampleId(9)});
   format::EncodeEdit(edit, &full);
+  format::SnapshotRecord snapshot;
+  snapshot.name = "s";
+  snapshot.tables = edit.put_tables;
+  snapshot.regions = edit.put_regions;
+  edit.add_snapshots.push_back(std::move(snapshot));
+  edit.remove_snapshots.emplace_back("s");
+  format::EncodeEdit(edit, &named);
   format::EncodeTable(test::SampleTable(), &table);
-  return {plain, full, table};
+  return {plain, full, named, table};
 }
 
 // The payload of a group of operations.

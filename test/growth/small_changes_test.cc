@@ -13,7 +13,8 @@ namespace tandem::test {
 namespace {
 
 struct SmallChange {
-  IoBytes open, put, flush, checkpoint, split, merge, close, index, drop_index, drop;
+  IoBytes open, put, flush, checkpoint, split, merge, close, index, drop_index, snapshot,
+      drop_snapshot, drop;
 };
 
 void RequireOk(const Status& status) { BOOST_REQUIRE_EQUAL(status.ToString(), "OK"); }
@@ -42,6 +43,8 @@ const SmallChange& ChangeBeside(uint64_t n) {
   const IndexOptions index{.name = "late", .columns = {{.qualifier = "c"}}};
   change.index = of([&] { return engine->CreateIndex("t", index); });
   change.drop_index = of([&] { return engine->DropIndex("t", index.name); });
+  change.snapshot = of([&] { return engine->CreateSnapshot("s", {}); });
+  change.drop_snapshot = of([&] { return engine->DropSnapshot("s"); });
   change.drop = of([&] { return engine->DropTable("t"); });
   return change;
 }
@@ -83,6 +86,12 @@ BOOST_AUTO_TEST_CASE(CostTheSameBesideATableOfAnySize) {
       {"bytes written by the creation of an index over n rows", &SmallChange::index,
        &IoBytes::written, 4 << 10},
       {"bytes written by a drop of an index over n rows", &SmallChange::drop_index,
+       &IoBytes::written, 4 << 10},
+      {"bytes read by the creation of a snapshot of n rows", &SmallChange::snapshot, &IoBytes::read,
+       0},
+      {"bytes written by the creation of a snapshot of n rows", &SmallChange::snapshot,
+       &IoBytes::written, 4 << 10},
+      {"bytes written by a drop of a snapshot of n rows", &SmallChange::drop_snapshot,
        &IoBytes::written, 4 << 10},
       {"bytes read by a drop of a table of n rows", &SmallChange::drop, &IoBytes::read, 0},
       {"bytes written by a drop of a table of n rows", &SmallChange::drop, &IoBytes::written,

@@ -33,6 +33,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"replayed operations", &Counters::replayed_operations},
       {"torn tails", &Counters::torn_tails},
       {"snapshot checks", &Counters::snapshot_checks},
+      {"checks of named snapshots", &Counters::named_snapshot_checks},
       {"cursors finished", &Counters::cursors_finished},
       {"verifications", &Counters::verifications},
       {"stale hits", &Counters::stale_hits},

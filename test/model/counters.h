@@ -28,7 +28,7 @@ struct Counters {
            reopens = 0;
   uint64_t power_cuts = 0, kills = 0, interrupted_recoveries = 0;
   uint64_t replayed_operations = 0, torn_tails = 0;
-  uint64_t snapshot_checks = 0, cursors_finished = 0, verifications = 0;
+  uint64_t snapshot_checks = 0, named_snapshot_checks = 0, cursors_finished = 0, verifications = 0;
 
   // The paths on which engines go wrong; each has to be taken.
   uint64_t stale_hits = 0;          ///< Postings whose row has another value by now.

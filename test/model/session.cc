@@ -200,7 +200,8 @@ void Session::Check() {
   if (plan.large_puts > 0 && dice_.Chance(50)) return;
   if (dice_.Chance(80)) Deepen(plan);
   Do({.kind = Kind::kCheckTable, .table = plan.options.name});
-  if (!snapshots_.empty()) Do({.kind = Kind::kCheckSnapshot, .table = plan.options.name});
+  const bool has_snapshots = !snapshots_.empty() || !named_snapshots_.empty();
+  if (has_snapshots) Do({.kind = Kind::kCheckSnapshot, .table = plan.options.name});
   if (dice_.Chance(5)) Do({.kind = Kind::kVerify});
 }
 

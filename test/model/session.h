@@ -53,6 +53,12 @@ class Session {
     /// Tables whose rows were removed since: it reads them with the indexes of then.
     std::set<std::string> former = {};
   };
+  /// A snapshot that has a name: it stays through reopens and crashes.
+  struct NamedSnapshot {
+    std::string name;
+    Model model;
+    int64_t now_micros;
+  };
   /// A cursor with the rows that it has still to give.
   struct HeldCursor {
     Cursor cursor;
@@ -95,10 +101,12 @@ class Session {
   Status Split(const SessionAction& action);
   Status MergeRegions(const SessionAction& action);
   void TakeSnapshot();
+  void CreateSnapshot();
   void OpenCursor(const TablePlan& plan);
   void AdvanceCursor();
   void CheckTable(const TablePlan& plan);
   void CheckSnapshot(const TablePlan& plan);
+  void CheckNamedSnapshot(const TablePlan& plan);
   bool IsDeep(const TablePlan& plan);
   void CheckEverything();
   void Verify();
@@ -139,6 +147,8 @@ class Session {
   std::unique_ptr<Journal> logged_, unlogged_;
   std::string indexes_in_doubt_;  ///< The table whose indexes were changed when the power failed.
   std::vector<HeldSnapshot> snapshots_;
+  std::vector<NamedSnapshot> named_snapshots_;
+  uint64_t named_ = 0;  ///< Named snapshots so far.
   std::vector<HeldCursor> cursors_;
   int64_t now_micros_ = 0;               ///< The engine's time, which never goes back.
   uint64_t copies_ = 0;                  ///< Directories of exports.

@@ -378,7 +378,34 @@ Status Session::MergeRegions(const SessionAction& action) {
   return status;
 }
 
+// The oldest of several goes first. All memstores are flushed by it.
+void Session::CreateSnapshot() {
+  engine::Engine& engine = store_.engine();
+  if (named_snapshots_.size() >= 3) {
+    RequireOk(engine.DropSnapshot(named_snapshots_.front().name), "drop a snapshot");
+    named_snapshots_.erase(named_snapshots_.begin());
+  }
+  NamedSnapshot named{"named " + std::to_string(++named_), model_, now()};
+  RequireOk(engine.CreateSnapshot(named.name, {}), "create a snapshot");
+  named_snapshots_.push_back(std::move(named));
+  for (const TablePlan& plan : tables_) {
+    (plan.unlogged ? unlogged_ : logged_)->MarkDurableThrough(plan.options.name);
+  }
+}
+
+// As its table was then, whatever became of it.
+void Session::CheckNamedSnapshot(const TablePlan& plan) {
+  const NamedSnapshot& named = named_snapshots_[own_dice_.Below(named_snapshots_.size())];
+  const auto snapshot = store_.engine().OpenSnapshot(named.name);
+  RequireOk(snapshot.status(), "open " + named.name);
+  TablePlan then = plan;
+  then.options = named.model.table(plan.options.name);
+  checker_.CheckTable({&store_.engine(), &named.model, &*snapshot, named.now_micros}, then, 3);
+  ++counters_.named_snapshot_checks;
+}
+
 void Session::TakeSnapshot() {
+  if (own_dice_.Chance(40)) return CreateSnapshot();
   auto snapshot = store_.engine().TakeSnapshot();
   RequireOk(snapshot.status(), "take a snapshot");
   snapshots_.push_back({*std::move(snapshot), model_, now()});
@@ -439,6 +466,7 @@ void Session::CheckTable(const TablePlan& plan) {
 }
 
 void Session::CheckSnapshot(const TablePlan& plan) {
+  if (!named_snapshots_.empty() && own_dice_.Chance(40)) return CheckNamedSnapshot(plan);
   if (snapshots_.empty()) return;
   const HeldSnapshot& held = snapshots_[own_dice_.Below(snapshots_.size())];
   TablePlan then = plan;

@@ -164,6 +164,18 @@ class GuardedEngine final : public engine::Engine {
   Result<Snapshot> TakeSnapshot() override {
     return Within(guard_, [&] { return engine_->TakeSnapshot(); });
   }
+  Status CreateSnapshot(const std::string& name, const std::vector<std::string>& tables) override {
+    return Within(guard_, [&] { return engine_->CreateSnapshot(name, tables); });
+  }
+  Result<Snapshot> OpenSnapshot(std::string_view name) override {
+    return Within(guard_, [&] { return engine_->OpenSnapshot(name); });
+  }
+  Status DropSnapshot(std::string_view name) override {
+    return Within(guard_, [&] { return engine_->DropSnapshot(name); });
+  }
+  Result<std::vector<NamedSnapshotInfo>> ListSnapshots() override {
+    return Within(guard_, [&] { return engine_->ListSnapshots(); });
+  }
   Status Flush(std::string_view table) override {
     return Within(guard_, [&] { return engine_->Flush(table); });
   }

@@ -42,9 +42,22 @@ Result<std::vector<test::ModelRow>> ReadAll(Result<Cursor> cursor) {
   return rows;
 }
 
-Result<Content> ReadContent(engine::Engine* engine, const std::vector<TableOptions>& tables) {
+Result<std::map<std::string, Content>> ReadSnapshots(engine::Engine* engine,
+                                                     const std::vector<TableOptions>& tables) {
+  std::map<std::string, Content> contents;
+  ASSIGN_OR_RETURN(const auto snapshots, engine->ListSnapshots());
+  for (const NamedSnapshotInfo& info : snapshots) {
+    ASSIGN_OR_RETURN(const Snapshot snapshot, engine->OpenSnapshot(info.name));
+    ASSIGN_OR_RETURN(contents[info.name], ReadContent(engine, tables, &snapshot));
+  }
+  return contents;
+}
+
+Result<Content> ReadContent(engine::Engine* engine, const std::vector<TableOptions>& tables,
+                            const Snapshot* snapshot) {
   Content content;
   ReadOptions read;
+  read.snapshot = snapshot;
   read.versions = std::numeric_limits<uint32_t>::max();
   for (const TableOptions& table : tables) {
     Result<Cursor> cursor = engine->Scan(read, table.name, {});

@@ -19,8 +19,13 @@ std::string TextOf(const std::vector<test::ModelRow>& rows);
 /// All rows that a read with `read` gives. Errors: those of reading.
 Result<std::vector<test::ModelRow>> ReadAll(Result<Cursor> cursor);
 
-/// Of those of `tables` that exist. Errors: those of reading.
-Result<Content> ReadContent(engine::Engine* engine, const std::vector<TableOptions>& tables);
+/// Of those of `tables` that exist, now or at the snapshot. Errors: those of reading.
+Result<Content> ReadContent(engine::Engine* engine, const std::vector<TableOptions>& tables,
+                            const Snapshot* snapshot = nullptr);
+
+/// By name, what each named snapshot shows of `tables`. Errors: those of reading.
+Result<std::map<std::string, Content>> ReadSnapshots(engine::Engine* engine,
+                                                     const std::vector<TableOptions>& tables);
 
 /// `text`, cut where it is longer than a reader wants.
 std::string Cut(const std::string& text);

@@ -100,7 +100,13 @@ bool FaultRun::CheckLive() {
     if (!requires_reads_ && IsAllowed(content.status())) return true;
     return Fail(where + "a read answers " + content.status().ToString());
   }
-  const std::string reason = history_.LiveContradiction(*content);
+  std::string reason = history_.LiveContradiction(*content);
+  const auto snapshots = ReadSnapshots(&machine_.engine(), workload_.tables);
+  if (!snapshots.has_value()) {
+    if (!requires_reads_ && IsAllowed(snapshots.status())) return true;
+    return Fail(where + "a read of a snapshot answers " + snapshots.status().ToString());
+  }
+  if (reason.empty()) reason = history_.SnapshotContradiction(*snapshots);
   return reason.empty() || Fail(where + reason);
 }
 

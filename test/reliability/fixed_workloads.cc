@@ -76,6 +76,9 @@ class Script {
     return Add({.kind = Step::Kind::kDropAndCreate, .table = table});
   }
   Script& ToggleIndex() { return Add({.kind = Step::Kind::kToggleIndex, .table = "t"}); }
+  Script& ToggleSnapshot(const std::string& name) {
+    return Add({.kind = Step::Kind::kToggleSnapshot, .key = name});
+  }
   Script& RenewFamily() { return Add({.kind = Step::Kind::kRenewFamily, .table = "t"}); }
   Script& CopyTable() { return Add({.kind = Step::Kind::kCopyTable, .table = "t"}); }
   Script& RunJob() { return Add({.kind = Step::Kind::kRunJob}); }
@@ -450,6 +453,30 @@ Workload TableCopies(uint64_t seed) {
       .Done();
 }
 
+// They come over rows in files, in memory and in no log, and outlive merges, a split, a truncation
+// and a close; one goes while another still has its files.
+Workload NamedSnapshots(uint64_t seed) {
+  return Script("named-snapshots", seed)
+      .Create(Table("t", 2))
+      .Create(Table("q"))
+      .Unlogged("q")
+      .Written({Put("p", {{"c", "1"}}), Put("r", {{"c", "1"}})})
+      .Flush()
+      .Write(Durability::kMemory, {Put("p", {{"c", "1"}}, "q")})
+      .Write(Durability::kBuffered, {Put("p", {{"c", "2"}})})
+      .ToggleSnapshot("x")
+      .Written({Put("p", {{"c", "3"}}), Delete(Kind::kDeleteRow, "r", "")})
+      .Split("q")
+      .ToggleSnapshot("y")
+      .Compact()
+      .Truncate()
+      .Synced({Put("p", {{"c", "4"}})})
+      .ToggleSnapshot("x")
+      .Reopen()
+      .ToggleSnapshot("y")
+      .Done();
+}
+
 Workload LargeValues(uint64_t seed) {
   Columns wide;
   for (int i = 0; i < 60; ++i) {
@@ -527,7 +554,7 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
       LogRoll,      Creations,          Reopenings,   MemoryWrites,      LargeValues,
       Families,     BackgroundFlushes,  ManifestRoll, MemoryBatches,     ManySegments,
       Splits,       MemoryBatchesSplit, RegionMerges, Removals,          FamiliesThatGo,
-      Indexes,      BulkLoads,          TableCopies};
+      Indexes,      BulkLoads,          TableCopies,  NamedSnapshots};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

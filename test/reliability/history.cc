@@ -234,8 +234,47 @@ void History::Recovered(const Content& content) {
   }
 }
 
+void History::CreatingSnapshot(const std::string& name, const Content& content) {
+  snapshots_[name].contents.push_back(content);
+  ++snapshot_events_;
+}
+
+void History::SnapshotCreated(const std::string& name) {
+  NamedSnapshot& snapshot = snapshots_.at(name);
+  snapshot.contents.erase(snapshot.contents.begin(), snapshot.contents.end() - 1);
+  snapshot.is_sure = true;
+  ++snapshot_events_;
+}
+
+void History::DroppingSnapshot(const std::string& name) {
+  snapshots_.at(name).is_sure = false;
+  ++snapshot_events_;
+}
+
+void History::SnapshotDropped(const std::string& name) {
+  snapshots_.erase(name);
+  ++snapshot_events_;
+}
+
+std::string History::SnapshotContradiction(const std::map<std::string, Content>& found) const {
+  for (const auto& [name, content] : found) {
+    const auto known = snapshots_.find(name);
+    if (known == snapshots_.end()) return "snapshot " + name + " was dropped or never asked for";
+    const std::vector<Content>& contents = known->second.contents;
+    if (std::find(contents.begin(), contents.end(), content) != contents.end()) continue;
+    std::string reason = "snapshot " + name + " shows";
+    for (const auto& [table, text] : content) reason += " " + table + ": " + Cut(text);
+    for (const auto& [table, text] : contents.back()) reason += "; not " + table + ": " + Cut(text);
+    return reason;
+  }
+  for (const auto& [name, snapshot] : snapshots_) {
+    if (snapshot.is_sure && !found.contains(name)) return "snapshot " + name + " is gone";
+  }
+  return "";
+}
+
 uint64_t History::demand() const {
-  uint64_t demand = created_.size();
+  uint64_t demand = created_.size() * 1'000'003 + snapshot_events_;
   for (const Lane& lane : lanes_) {
     demand = demand * 1'000'003 + lane.synced * 1009 + lane.written;
     demand = demand * 1'000'003 + lane.logged_synced * 1009 + lane.logged_written;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,12 @@ class History {
   void Removing(const std::string& table, bool is_truncated);
   /// As a batch that deletes the cells of the family, and is synced. Requires: as Removing.
   void DroppingFamily(const std::string& table, const std::string& family);
+  /// The named snapshot may be there from now on, with that content; once it was created, it is.
+  void CreatingSnapshot(const std::string& name, const Content& content);
+  void SnapshotCreated(const std::string& name);
+  /// It may be gone from now on; once it was dropped, it is.
+  void DroppingSnapshot(const std::string& name);
+  void SnapshotDropped(const std::string& name);
   /// The write that was announced last has that time.
   void Wrote(int64_t now_micros) {
     lanes_[current_].open.back().micros = now_micros;
@@ -50,6 +57,8 @@ class History {
   /// The reason why a database opened after a crash cannot hold `content`; empty when it can.
   /// `killed`: only the process ended, so that what was handed to the system survived.
   std::string Contradiction(const Content& content, bool killed) const;
+  /// The same for its named snapshots.
+  std::string SnapshotContradiction(const std::map<std::string, Content>& found) const;
   /// The same for a database that goes on without a crash: it holds what it acknowledged.
   std::string LiveContradiction(const Content& content) const;
   /// Takes what was found after a crash for durable. Requires: no contradiction.
@@ -99,12 +108,18 @@ class History {
     std::optional<State> FindMixed(const std::string& text, bool killed, bool all_logged) const;
     std::optional<State> FindOpen(const State& last, const std::string& text) const;
   };
+  struct NamedSnapshot {
+    std::vector<Content> contents;  ///< That it may have; one of the attempts to create it.
+    bool is_sure = false;           ///< It is there, with the last of them.
+  };
   std::string MissingTable(const Content& content) const;
 
   std::vector<Lane> lanes_;  // All logged, not all logged.
   size_t current_ = 0;       // The lane of the write that was announced last.
   bool takes_time_ = false;  ///< The last write, until it has its time.
   std::vector<std::string> created_;
+  std::map<std::string, NamedSnapshot> snapshots_;
+  uint64_t snapshot_events_ = 0;
 };
 
 }  // namespace tandem::reliability

@@ -81,13 +81,20 @@ class IndexCheck {
   const IndexOptions& index_;
 };
 
+std::string CheckSnapshots(Machine* machine, const Expectation& expectation) {
+  const auto snapshots = ReadSnapshots(&machine->engine(), expectation.workload->tables);
+  if (!snapshots.has_value()) return "a snapshot cannot be read: " + snapshots.error().ToString();
+  return expectation.history->SnapshotContradiction(*snapshots);
+}
+
 std::string CheckContent(Machine* machine, const Expectation& expectation, Content* content) {
   const DatabaseInfo info = machine->engine().Info();
   if (info.read_only) return "opened read-only: " + info.read_only_reason;
   Result<Content> read = ReadContent(&machine->engine(), expectation.workload->tables);
   if (!read.has_value()) return "a scan fails: " + read.error().ToString();
   *content = *std::move(read);
-  return expectation.history->Contradiction(*content, expectation.killed);
+  std::string reason = expectation.history->Contradiction(*content, expectation.killed);
+  return reason.empty() ? CheckSnapshots(machine, expectation) : reason;
 }
 
 Status Probe(Machine* machine, const Content& content) {
@@ -150,6 +157,11 @@ std::string CheckDirectory(Machine* machine) {
       }
     }
   }
+  for (const NamedSnapshotInfo& snapshot : info.named_snapshots) {
+    for (const uint64_t file : snapshot.files) {
+      expected.insert(engine::StoreFileName(format::FileNumber(file)));
+    }
+  }
   const auto directory = machine->files().OpenDirectory(kDatabasePath, false);
   if (!directory.has_value()) return directory.error().ToString();
   const Result<std::vector<std::string>> names = (*directory)->List();
@@ -180,6 +192,7 @@ std::string Examine(Machine* machine, const Expectation& expectation) {
   const Status status = Probe(machine, content);
   if (!status.ok()) return "does not work on: " + status.ToString();
   reason = CheckProbed(machine, *expectation.workload, content);
+  if (reason.empty()) reason = CheckSnapshots(machine, expectation);
   if (reason.empty()) reason = CheckIndexes(&machine->engine(), *expectation.workload);
   return reason.empty() ? CheckDirectory(machine) : reason;
 }

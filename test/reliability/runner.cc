@@ -40,6 +40,8 @@ Status Runner::Take(const Step& step) {
       return DropAndCreate(step);
     case Step::Kind::kToggleIndex:
       return ToggleIndex(step);
+    case Step::Kind::kToggleSnapshot:
+      return ToggleSnapshot(step);
     case Step::Kind::kRenewFamily:
       return RenewFamily(step);
     case Step::Kind::kCopyTable:
@@ -94,6 +96,26 @@ Status Runner::ToggleIndex(const Step& step) {
     const Status dropped = machine_.engine().DropIndex(step.table, index.name);
     if (dropped.code() != StatusCode::kNotFound) return dropped;
   }
+  return {};
+}
+
+// It is of what the tables show before. One that failed may have been created or dropped all the
+// same.
+Status Runner::ToggleSnapshot(const Step& step) {
+  engine::Engine& engine = machine_.engine();
+  const bool is_refused = engine.Info().read_only;
+  ASSIGN_OR_RETURN(const auto snapshots, engine.ListSnapshots());
+  for (const NamedSnapshotInfo& snapshot : snapshots) {
+    if (snapshot.name != step.key) continue;
+    if (!is_refused) history_.DroppingSnapshot(step.key);
+    RETURN_IF_ERROR(engine.DropSnapshot(step.key));
+    history_.SnapshotDropped(step.key);
+    return {};
+  }
+  ASSIGN_OR_RETURN(const Content content, ReadContent(&engine, workload_.tables));
+  if (!is_refused) history_.CreatingSnapshot(step.key, content);
+  RETURN_IF_ERROR(engine.CreateSnapshot(step.key, {}));
+  history_.SnapshotCreated(step.key);
   return {};
 }
 

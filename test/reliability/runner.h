@@ -27,6 +27,7 @@ class Runner {
   Status Remove(const Step& step);
   Status DropAndCreate(const Step& step);
   Status ToggleIndex(const Step& step);
+  Status ToggleSnapshot(const Step& step);
   Status RenewFamily(const Step& step);
   Status CopyTable(const Step& step);
   Status CreateMissing();

@@ -196,6 +196,7 @@ Shape MakeRandom(const Workload& workload, uint64_t seed) {
       case Step::Kind::kTruncate:
       case Step::Kind::kDropAndCreate:
       case Step::Kind::kToggleIndex:
+      case Step::Kind::kToggleSnapshot:
       case Step::Kind::kRenewFamily:
       case Step::Kind::kCopyTable:
       case Step::Kind::kRunJob:

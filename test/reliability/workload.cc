@@ -78,7 +78,7 @@ Step RandomWrite(const std::vector<TablePlan>& plans, const TablePlan& plan, Dic
 
 Step RandomStep(const std::vector<TablePlan>& plans, Dice* dice) {
   Step step;
-  const uint64_t choice = dice->Below(20);
+  const uint64_t choice = dice->Below(21);
   const TablePlan& plan = dice->Pick(plans);
   // What is not logged is lost region by region: the oracle does not know how it ends.
   if (choice == 11 && !plan.unlogged) {
@@ -91,6 +91,11 @@ Step RandomStep(const std::vector<TablePlan>& plans, Dice* dice) {
   }
   if (choice < 12) return RandomWrite(plans, plan, dice);
   // What regions of an unlogged table lose is no end of the batches.
+  if (choice == 20) {
+    step.kind = Step::Kind::kToggleSnapshot;
+    step.key = dice->Chance(50) ? "x" : "y";
+    return step;
+  }
   const bool may_split = !plan.unlogged && dice->Chance(50);
   step.kind = choice < 15   ? Step::Kind::kFlush
               : choice < 16 ? (!may_split         ? Step::Kind::kCompact
@@ -116,6 +121,7 @@ std::string Step::Describe() const {
                                     "truncate",
                                     "drop and create",
                                     "create or drop an index",
+                                    "create or drop a snapshot",
                                     "drop and add a family",
                                     "copy onto itself",
                                     "run one job",

@@ -22,12 +22,13 @@ struct Step {
     kSplit,         ///< A region of the table, at `key`, or in its middle.
     kMergeRegions,  ///< The one that holds `key` and the next one, or the smallest two.
     kTruncate,
-    kDropAndCreate,  ///< The table is dropped, and one of the same name created.
-    kToggleIndex,    ///< An index is created, or dropped if it is there.
-    kRenewFamily,    ///< The last of several families is dropped, and one of its name added.
-    kCopyTable,      ///< The table is exported, attached to itself, and restored beside itself.
-    kRunJob,         ///< One job of the background, if there is any.
-    kReopen,         ///< A clean close, and an open.
+    kDropAndCreate,   ///< The table is dropped, and one of the same name created.
+    kToggleIndex,     ///< An index is created, or dropped if it is there.
+    kToggleSnapshot,  ///< The named snapshot `key` is created, or dropped if it is there.
+    kRenewFamily,     ///< The last of several families is dropped, and one of its name added.
+    kCopyTable,       ///< The table is exported, attached to itself, and restored beside itself.
+    kRunJob,          ///< One job of the background, if there is any.
+    kReopen,          ///< A clean close, and an open.
   };
   Kind kind = Kind::kWrite;
   std::vector<test::ModelOperation> batch{};     ///< kWrite.
@@ -35,7 +36,7 @@ struct Step {
   bool in_transaction = false;  ///< kWrite: one that reads each row first. None of the batch reads.
   bool in_bulk = false;         ///< kWrite: a bulk load. MayBeLoaded(batch).
   std::string table{};          ///< kCreateTable, kCompact, kFlush; empty for all.
-  std::string key{};            ///< kSplit, kMergeRegions.
+  std::string key{};            ///< kSplit, kMergeRegions, kToggleSnapshot.
 
   std::string Describe() const;
 };

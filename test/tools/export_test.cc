@@ -163,6 +163,17 @@ BOOST_AUTO_TEST_CASE(LongRowsAreSeveralObjectsAndOneRow) {
   BOOST_CHECK_EQUAL(std::count(chosen.begin(), chosen.end(), '\n'), 2);
 }
 
+BOOST_AUTO_TEST_CASE(StoreFilesOfANamedSnapshotAreWritten) {
+  TemporaryDirectory directory;
+  const std::string path = directory.Path("db"), past = directory.Path("past");
+  Run({"create", path, "t"});
+  Run({"put", path, "t", "a", "d:x=1"});
+  Run({"snapshot", "create", path, "s"});
+  Run({"put", path, "t", "a", "d:x=2"});
+  Run({"export", path, "t", "--files", past, "--snapshot", "s"});
+  BOOST_CHECK_EQUAL(Run({"get", past, "t", "a", "--columns", "x", "--output", "raw"}), "1\n");
+}
+
 BOOST_AUTO_TEST_CASE(AnInterruptedExportSaysHowToGoOn) {
   TemporaryDirectory directory;
   const std::string path = directory.Path("db");

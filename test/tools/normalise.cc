@@ -75,6 +75,8 @@ std::string Normalise(const std::string& text) {
     if (line.starts_with("bytes  ")) line = "bytes N";
     const bool timed = line.find("tandem: export: rows ") != std::string::npos;
     if (timed || line.ends_with(" records/s")) line.resize(line.rfind(';'));
+    const size_t created = line.find(": this destroys snapshot '");
+    if (created != line.npos) line.resize(line.find("' of ", created) + 1);
     normal += line + "\n";
   }
   return normal;

@@ -227,6 +227,22 @@ BOOST_AUTO_TEST_CASE(RefusesAFlippedByteAnywhere) {
   CheckRefused(copy, 4);
 }
 
+// Their files are there, and no rows of the tables.
+BOOST_AUTO_TEST_CASE(ReadsThePresentBesideNamedSnapshots) {
+  if (!IsThere()) return;
+  TemporaryDirectory directory;
+  const std::string path = directory.Path("db");
+  OutputOfProgram({"create", path, "t"});
+  OutputOfProgram({"put", path, "t", "a", "d:x=1"});
+  OutputOfProgram({"snapshot", "create", path, "s"});
+  OutputOfProgram({"snapshot", "create", path, "other"});
+  OutputOfProgram({"put", path, "t", "a", "d:x=2"});
+  OutputOfProgram({"compact", path});
+  OutputOfProgram({"snapshot", "drop", path, "other", "--yes"});
+  BOOST_CHECK_EQUAL(AsExported(OutputOfReader({"rows", path, "t"})),
+                    OutputOfProgram({"export", path, "t", "--format", "tsv"}));
+}
+
 BOOST_AUTO_TEST_CASE(RefusesWhatIsNotClosedOrNotKnown) {
   if (!IsThere()) return;
   TestRandom random("reader of other databases");

@@ -19,6 +19,7 @@ void DumpState(const format::Catalog& catalog, RecordWriter* writer) {
       {"regions", uint64_t{catalog.regions.size()}},
       {"files", uint64_t{catalog.files.size()}},
       {"segments", uint64_t{catalog.segments.size()}},
+      {"snapshots", uint64_t{catalog.snapshots.size()}},
   };
   writer->AddProperties("state", state);
   const format::CatalogCounters& counters = catalog.counters;
@@ -95,10 +96,36 @@ void DumpSummary(const ManifestState& state, RecordWriter* writer) {
       {"rows", rows},
       {"cells", cells},
       {"segments", uint64_t{catalog.segments.size()}},
+      {"snapshots", uint64_t{catalog.snapshots.size()}},
       {"log_segment", state.contents.log.segment.value},
       {"log_durable_bytes", state.contents.log.length_bytes},
   };
   writer->AddProperties("summary", properties);
+}
+
+void DumpSnapshots(const std::vector<const format::SnapshotRecord*>& snapshots, uint64_t edit,
+                   RecordWriter* writer) {
+  const Value number = edit == 0 ? Value() : Value(edit);
+  for (const format::SnapshotRecord* snapshot : snapshots) {
+    const Property properties[] = {
+        {"edit", number},
+        {"snapshot", snapshot->name},
+        {"sequence", snapshot->sequence.value},
+        {"time_micros", snapshot->now_micros},
+        {"created_micros", snapshot->created_micros},
+        {"tables", uint64_t{snapshot->tables.size()}},
+        {"regions", uint64_t{snapshot->regions.size()}},
+    };
+    writer->AddProperties("snapshot", properties);
+    for (const format::TableRecord& table : snapshot->tables) DumpTable(table, writer);
+    writer->Begin("snapshot_region", {"snapshot", "region", "table_id", "start", "end", "files"});
+    for (const format::RegionRecord& region : snapshot->regions) {
+      const std::vector<std::string> files = ReferenceTexts(region);
+      writer->Add({snapshot->name, region.id.value, region.table.value, region.start_key,
+                   region.end_key.empty() ? Value() : Value(region.end_key), files});
+    }
+    writer->End();
+  }
 }
 
 void DumpCatalog(const format::Catalog& catalog, RecordWriter* writer) {
@@ -111,6 +138,9 @@ void DumpCatalog(const format::Catalog& catalog, RecordWriter* writer) {
     writer->Add({engine::SegmentName(segment.number), IdText(segment.id)});
   }
   writer->End();
+  std::vector<const format::SnapshotRecord*> snapshots;
+  for (const auto& [name, snapshot] : catalog.snapshots) snapshots.push_back(&snapshot);
+  DumpSnapshots(snapshots, 0, writer);
 }
 
 std::vector<std::string> ReferenceTexts(const format::RegionRecord& region) {

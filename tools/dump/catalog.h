@@ -24,8 +24,11 @@ Result<ManifestState> ReadManifestState(ProbedFile* probed);
 
 /// How much of everything there is: one record.
 void DumpSummary(const ManifestState& state, RecordWriter* writer);
-/// Epoch and counters, tables, regions, files, segments.
+/// Epoch and counters, tables, regions, files, segments, snapshots.
 void DumpCatalog(const format::Catalog& catalog, RecordWriter* writer);
+/// Named snapshots with their tables and regions; `edit` is the number of the edit, 0: none.
+void DumpSnapshots(const std::vector<const format::SnapshotRecord*>& snapshots, uint64_t edit,
+                   RecordWriter* writer);
 /// The files of a region, run by run, as text.
 std::vector<std::string> ReferenceTexts(const format::RegionRecord& region);
 

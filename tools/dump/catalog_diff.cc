@@ -71,6 +71,16 @@ void AddFile(const format::FileRecord& file, Properties* out) {
              file.max_sequence.value, IdText(file.id));
 }
 
+void AddSnapshot(const format::SnapshotRecord& snapshot, Properties* out) {
+  std::string tables;
+  for (const format::TableRecord& table : snapshot.tables) {
+    tables += (tables.empty() ? "" : ", ") + table.name;
+  }
+  (*out)[{"snapshot", snapshot.name, "content"}] =
+      Format("sequence {}, time {}, {} regions of {}", snapshot.sequence.value, snapshot.now_micros,
+             snapshot.regions.size(), tables);
+}
+
 Properties PropertiesOf(const format::Catalog& catalog) {
   Properties properties;
   const format::CatalogCounters& counters = catalog.counters;
@@ -90,6 +100,7 @@ Properties PropertiesOf(const format::Catalog& catalog) {
   for (const format::SegmentRecord& segment : catalog.segments) {
     properties[{"segment", engine::SegmentName(segment.number), "file_id"}] = IdText(segment.id);
   }
+  for (const auto& [name, snapshot] : catalog.snapshots) AddSnapshot(snapshot, &properties);
   return properties;
 }
 

@@ -21,6 +21,7 @@ class EditDump {
   void Files(const std::vector<format::FileRecord>& files);
   void Regions(const std::vector<format::RegionRecord>& regions);
   void Segments(const std::vector<format::SegmentRecord>& segments);
+  void RemovedSnapshots(const std::vector<std::string>& names);
   template <typename Id>
   void Removed(const char* what, const std::vector<Id>& ids);
 
@@ -92,6 +93,13 @@ void EditDump::Segments(const std::vector<format::SegmentRecord>& segments) {
   writer_.End();
 }
 
+void EditDump::RemovedSnapshots(const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  writer_.Begin("remove_snapshot", {"edit", "snapshot"});
+  for (const std::string& name : names) writer_.Add({number_, name});
+  writer_.End();
+}
+
 template <typename Id>
 void EditDump::Removed(const char* what, const std::vector<Id>& ids) {
   if (ids.empty()) return;
@@ -122,6 +130,10 @@ Status DumpManifestFrame(Dump& dump, const format::DecodedFrame& frame) {
   out.Removed("file", edit.remove_files);
   out.Segments(edit.add_segments);
   out.Removed("segment", edit.remove_segments);
+  std::vector<const format::SnapshotRecord*> snapshots;
+  for (const format::SnapshotRecord& snapshot : edit.add_snapshots) snapshots.push_back(&snapshot);
+  DumpSnapshots(snapshots, frame.frame.first_sequence, &dump.writer);
+  out.RemovedSnapshots(edit.remove_snapshots);
   return {};
 }
 

@@ -19,19 +19,21 @@ BLOCK_KINDS = {SCHEMA: 14, DICTIONARY: 7, BLOCK_INDEX: 5, LEAVES: 11, POSTINGS: 
 CELL_KINDS = 'put', 'delete-cell', 'delete-column', 'delete-family'
 BYTES, TEXT, UINT64, DOUBLE, BOOL = 1, 2, 4, 5, 6  # Types of columns (7).
 MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
-# Records (9, 12): the fields of tags 1, 3, 5, .. in order; $ bytes, * a list, else a number, which
-# may be left out with ?.
+# Records (9, 12): the fields of tags 1, 3, 5, .. in order; $ bytes, * a list, + a list of bytes, else
+# a number, which may be left out with ?.
 FIELDS = {
     'table': 'id name$ secret$ family* index* typed* next_index?',
     'family': 'id name$ max_versions ttl compression block_size',
     'index': 'id name$ state column*', 'column': 'family qualifier$ type descending',
     'typed': 'family qualifier$ type',
-    'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment*',
+    'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment* '
+            'snapshot* -snapshot+',
     'counters': 'file_number table_id region_id last_timestamp clock_high last_sequence',
     'file': 'number id$ table size hash$ rows cells markers low_sequence high_sequence '
             'low_timestamp high_timestamp low_key$ high_key$ counts*',
     'region': 'id table start$ end$ flushed_through reference*', 'reference': 'file run low high',
-    'counts': 'index current older', 'segment': 'number id$'}
+    'counts': 'index current older', 'segment': 'number id$',
+    'snapshot': 'name$ sequence time created table* region*'}
 KNOWN = {'state': (1, 2, 3), 'compression': (0, 1), 'type': (*range(1, 8), *range(19, 24))}
 Block = namedtuple('Block', 'kind flags count first data offset end')
 Hash128 = type('Hash128', (ctypes.Structure,), {'_fields_': [('halves', ctypes.c_uint64 * 2)]})
@@ -70,17 +72,17 @@ class Reader:
 def record(data, kind):
     """The fields of a record (9) by name."""
     reader, specs = Reader(data), FIELDS[kind].split()
-    found = {spec[:-1]: [] if spec[-1] == '*' else 0 for spec in specs if spec[-1] in '*?'}
+    found = {spec[:-1]: 0 if spec[-1] == '?' else [] for spec in specs if spec[-1] in '*+?'}
     while reader.at < len(data):
         tag, field = reader.varint(), Reader(reader.bytes())
         if tag % 2 == 0:
             continue
         check(tag // 2 < len(specs), f'{kind}: field {tag} is unknown', UNSUPPORTED)
-        name, form = specs[tag // 2].rstrip('$*?'), specs[tag // 2][-1]
-        value = field.data if form == '$' else (
+        name, form = specs[tag // 2].rstrip('$*+?'), specs[tag // 2][-1]
+        value = field.data if form in '$+' else (
             record(field.data, name) if form == '*' and name in FIELDS else field.varint())
         check(value in KNOWN.get(name, [value]), f'{kind}: {name} {value} is unknown', UNSUPPORTED)
-        found[name] = found[name] + [value] if form == '*' else value
+        found[name] = found[name] + [value] if form in '*+' else value
     check(len(found) == len(specs), f'{kind}: nothing but {list(found)}')
     return found
 

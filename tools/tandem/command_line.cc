@@ -47,6 +47,7 @@ struct Arguments {
   AlterVerbOptions alter;
   FamilyVerbOptions family;
   IndexVerbOptions index;
+  SnapshotVerbOptions snapshot;
   ClockOptions clock;
   ExportOptions exported;
   SalvageVerbOptions salvage;
@@ -149,6 +150,9 @@ void Grammar::AddDatabase(CLI::App* verb, Options* options) {
     verb->add_option("ACTION", options->action, "create, drop, build, list, verify or stats")
         ->required();
   }
+  if constexpr (std::same_as<Options, SnapshotVerbOptions>) {
+    verb->add_option("ACTION", options->action, "create, drop or list")->required();
+  }
   if constexpr (std::same_as<Options, FamilyVerbOptions>) {
     verb->add_option("ACTION", options->action, "add, alter, drop or list")->required();
   }
@@ -203,6 +207,7 @@ void Grammar::AddTimes(CLI::App* verb, ReadArguments* read) {
                    "Only versions up to this time: microseconds since 1970,\n"
                    "or 2026-11-20T10:11:12Z");
   verb->add_option("--since", read->since, "Only versions from this time on");
+  verb->add_option("--snapshot", read->snapshot, "As of this named snapshot; see snapshot");
 }
 
 void Grammar::AddColumns(CLI::App* verb, const char* name, ReadArguments* read) {
@@ -448,6 +453,12 @@ void Grammar::AddStress() {
 }
 
 void Grammar::AddCopies() {
+  SnapshotVerbOptions& snapshot = arguments_.snapshot;
+  CLI::App* named = AddVerb("snapshot", &snapshot);
+  named->add_option("NAME", snapshot.name, "Of the snapshot; list takes none");
+  named->add_option("TABLE", snapshot.tables, "create: only these; default: all");
+  named->add_flag("--yes", snapshot.yes, "drop: do not ask");
+
   CheckpointOptions& checkpoint = arguments_.checkpoint;
   CLI::App* verb = AddVerb("checkpoint", &checkpoint);
   verb->add_option("DEST", checkpoint.destination, "A directory that does not exist")->required();

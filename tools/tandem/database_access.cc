@@ -120,6 +120,15 @@ Status WithSuggestion(Database& database, std::string_view table, Status status)
   return Status::NotFound(Format("{}; its families: {}", status.message(), families));
 }
 
+Result<Snapshot> FindSnapshot(Database& database, std::string_view name) {
+  Result<Snapshot> snapshot = database.OpenSnapshot(name);
+  if (snapshot.has_value() || snapshot.error().code() != StatusCode::kNotFound) return snapshot;
+  ASSIGN_OR_RETURN(const auto known, database.ListSnapshots());
+  std::vector<std::string> names;
+  for (const NamedSnapshotInfo& info : known) names.push_back(info.name);
+  return NoSuch("snapshot", name, names);
+}
+
 Status CheckIndexName(const TableInfo& table, std::string_view index) {
   std::vector<std::string> names;
   for (const IndexOptions& known : table.options.indexes) names.push_back(known.name);

@@ -27,6 +27,8 @@ Result<TableInfo> FindTable(Database& database, std::string_view table);
 /// When `status` says that a table or a family of it was not found: the same with the nearest name
 /// that exists, or with all names. Other statuses pass unchanged.
 Status WithSuggestion(Database& database, std::string_view table, Status status);
+/// The named snapshot. Errors: kNotFound, as FindTable.
+Result<Snapshot> FindSnapshot(Database& database, std::string_view name);
 /// Errors: kNotFound when the table has no index (family) of that name; with suggestion.
 Status CheckIndexName(const TableInfo& table, std::string_view index);
 Status CheckFamilyName(const TableInfo& table, std::string_view family);

@@ -5,6 +5,8 @@
 #include <fmt/args.h>
 
 #include <array>
+#include <ctime>
+#include <string>
 
 namespace tandem::tools {
 
@@ -43,6 +45,14 @@ std::string FormatShare(uint64_t part, uint64_t whole) {
   const double share =
       whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   return Format("{:.1f} %", share);
+}
+
+std::string FormatTime(int64_t micros) {
+  const std::time_t seconds = micros / 1'000'000;
+  std::tm parts{};
+  char text[32];
+  if (gmtime_r(&seconds, &parts) == nullptr) return std::to_string(micros);
+  return std::string(text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts));
 }
 
 }  // namespace tandem::tools

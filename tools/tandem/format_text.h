@@ -42,6 +42,8 @@ std::string Format(std::string_view pattern, const Arguments&... arguments) {
 std::string FormatCount(uint64_t count);
 /// "812 B", "3.4 KiB", "51.0 MiB".
 std::string FormatSize(uint64_t bytes);
+/// "2026-11-20T10:11:12Z".
+std::string FormatTime(int64_t micros);
 /// "12.3 %"; a whole of nothing is "0.0 %".
 std::string FormatShare(uint64_t part, uint64_t whole);
 

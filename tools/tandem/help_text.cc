@@ -85,6 +85,7 @@ are; without --exact an estimate from statistics, in which older versions count 
   outside  rows of a file that was split, which the regions have rewritten since
   older    versions that nobody sees any more      deletes  delete markers
   pinned   the same, but a snapshot sees them      expired  beyond their time to live
+  snapshot  files that only named snapshots have: of the one that is named, or of several
 Snapshots and cursors of other processes are not known; Database::GetSpaceUsage has them.
 )"},
     {"get",
@@ -234,6 +235,17 @@ day while it was open. While it is doubted nothing expires, and writes get the l
 timestamp + 1 microsecond. With --accept the clock is right as it is: what is older than
 its family's ttl by that clock expires, and cannot come back.
 )"},
+    {"snapshot",
+     R"(Example: tandem snapshot create shop/ before-migration
+         tandem count shop/ orders "state = 'open'" --snapshot before-migration
+         tandem snapshot list shop/
+
+create keeps the state of the tables, or of all, under a name, for any later process. It
+costs one flush and a line of the catalog, and then what the tables drop or rewrite and
+the snapshot still has: own_bytes of list, what drop frees. get, scan, query, explain,
+count and export read it by --snapshot; tables have the names and definitions that they
+had, dropped ones too. drop asks first; elsewhere than at a terminal --yes is needed.
+)"},
     {"checkpoint",
      R"(Example: tandem checkpoint shop/ shop-friday/
 
@@ -294,6 +306,7 @@ lists the rest. Works without ROOT and without a manifest; never writes to DB.
              shows older data there
   log-hole   where the log breaks off, and how much lies behind; also a last group that
              a crash may have torn
+  lost-snapshot  a named snapshot, of which no salvage copies any
   orphan     a file that the catalog does not name
   repaired   damage that cost nothing: indexes, filters, second copies
 Exit 0 when nothing was lost, 8 when something was.
@@ -349,6 +362,7 @@ Files     dump      print what files of a database hold, or say about one row
 Care      flush, compact  write memory to files; merge files
           split, merge-regions  cut a region in two; make two regions one
           clock     what the database makes of the wall clock; accept it
+          snapshot  keep the state of tables under a name; list and drop them
           checkpoint  make a copy as of now that shares files
           backup, restore  add to a directory of backups; list, verify and restore them
           restore-table  get one table out of a checkpoint or a backup

@@ -56,6 +56,7 @@ struct ReadArguments {
   std::string columns;  ///< [FAMILY:]COLUMN or FAMILY:*, ...; empty: all.
   uint32_t versions = 1;
   std::string as_of, since;  ///< Microseconds or RFC 3339; empty: no bound.
+  std::string snapshot;      ///< A named one; empty: the present.
 };
 /// Which rows of a table: what scan and export share.
 struct RangeArguments {
@@ -80,7 +81,8 @@ struct ScanVerbOptions {
 struct ExportOptions {
   std::string path, table;
   RangeArguments range;
-  ReadArguments read{.columns = {}, .versions = UINT32_MAX, .as_of = {}, .since = {}};
+  ReadArguments read{
+      .columns = {}, .versions = UINT32_MAX, .as_of = {}, .since = {}, .snapshot = {}};
   std::string format = "jsonl";
   std::string to = "-";  ///< A file; "-": standard output.
   std::string files;     ///< A directory for store files, instead of text; empty: text.
@@ -218,6 +220,15 @@ struct IndexVerbOptions {
   OutputMode output = OutputMode::kTable;
 };
 
+struct SnapshotVerbOptions {
+  std::string action;  ///< create, drop or list.
+  std::string path;
+  std::string name;                 ///< create, drop: of the snapshot; list: none.
+  std::vector<std::string> tables;  ///< create: empty: all.
+  bool yes = false;                 ///< drop: do not ask.
+  OutputMode output = OutputMode::kTable;
+};
+
 struct ClockOptions {
   std::string path;
   bool accept = false;
@@ -287,8 +298,8 @@ using VerbOptions = std::variant<
     ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
     RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
     CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions,
-    RenameVerbOptions, AlterVerbOptions, FamilyVerbOptions, IndexVerbOptions, ClockOptions,
-    SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions, AttachVerbOptions,
-    RestoreTableVerbOptions, StressOptions, ReplayOptions, VersionOptions>;
+    RenameVerbOptions, AlterVerbOptions, FamilyVerbOptions, IndexVerbOptions, SnapshotVerbOptions,
+    ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
+    AttachVerbOptions, RestoreTableVerbOptions, StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools

@@ -19,6 +19,23 @@ Result<std::optional<int64_t>> OptionalTime(std::string_view option, const std::
   return std::optional<int64_t>(micros);
 }
 
+// The table as it is now, or was at the snapshot.
+Result<TableOptions> DefinitionOf(const TableRead& from) {
+  if (from.snapshot.empty()) {
+    ASSIGN_OR_RETURN(TableInfo table, FindTable(from.database, from.table));
+    return std::move(table.options);
+  }
+  ASSIGN_OR_RETURN(const std::string name, ParseEscaped(from.snapshot));
+  ASSIGN_OR_RETURN(const auto snapshots, from.database.ListSnapshots());
+  for (const NamedSnapshotInfo& snapshot : snapshots) {
+    if (snapshot.name != name) continue;
+    const auto table = std::ranges::find(snapshot.tables, from.table, &TableOptions::name);
+    if (table != snapshot.tables.end()) return *table;
+  }
+  return Status::NotFound(Format("snapshot '{}' has no table '{}'", EscapeBytes(from.snapshot),
+                                 EscapeBytes(from.table)));
+}
+
 }  // namespace
 
 Result<ReadOptions> ReadOptionsOf(const ReadArguments& arguments) {
@@ -47,15 +64,30 @@ Result<ScanOptions> ScanOptionsOf(const RangeArguments& arguments) {
   return scan;
 }
 
-Result<RowLayout> LayoutOf(OutputMode mode, const ReadOptions& read, Database& database,
-                           std::string_view table) {
+Result<std::unique_ptr<const Snapshot>> ReadAtSnapshot(const ReadArguments& arguments,
+                                                       Database& database, ReadOptions* read) {
+  std::unique_ptr<const Snapshot> snapshot;
+  if (arguments.snapshot.empty()) return snapshot;
+  ASSIGN_OR_RETURN(const std::string name, ParseEscaped(arguments.snapshot));
+  ASSIGN_OR_RETURN(Snapshot opened, FindSnapshot(database, name));
+  snapshot = std::make_unique<const Snapshot>(std::move(opened));
+  read->snapshot = snapshot.get();
+  return snapshot;
+}
+
+Status WithSuggestion(const TableRead& from, Status status) {
+  if (!from.snapshot.empty()) return status;
+  return WithSuggestion(from.database, from.table, std::move(status));
+}
+
+Result<RowLayout> LayoutOf(OutputMode mode, const ReadOptions& read, const TableRead& from) {
   RowLayout layout{mode, read.columns, read.families, read.versions, {}};
   if (std::ranges::none_of(read.columns,
                            [](const auto& column) { return column.family.empty(); })) {
     return layout;
   }
-  ASSIGN_OR_RETURN(const TableInfo found, FindTable(database, table));
-  layout.first_family = found.options.families.front().name;
+  ASSIGN_OR_RETURN(const TableOptions table, DefinitionOf(from));
+  layout.first_family = table.families.front().name;
   return layout;
 }
 

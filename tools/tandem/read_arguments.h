@@ -2,6 +2,7 @@
 // to the layout of the rows that come back.
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "tandem/database.h"
@@ -14,8 +15,20 @@ namespace tandem::tools {
 Result<ReadOptions> ReadOptionsOf(const ReadArguments& arguments);
 /// Errors: kInvalidArgument, and those of ParseBytes.
 Result<ScanOptions> ScanOptionsOf(const RangeArguments& arguments);
+/// Opens the snapshot that was named, and makes `read` one of it; null: none was. Lifetime:
+/// outlives the reads. Errors: kNotFound, with suggestion.
+Result<std::unique_ptr<const Snapshot>> ReadAtSnapshot(const ReadArguments& arguments,
+                                                       Database& database, ReadOptions* read);
+
+/// A table that was read.
+struct TableRead {
+  Database& database;
+  std::string_view table;
+  std::string_view snapshot;  ///< As it was typed. Empty: the present.
+};
+/// As of database_access.h; at a snapshot nothing is suggested.
+Status WithSuggestion(const TableRead& from, Status status);
 /// How rows that were read so are printed. Errors: kNotFound (the table; with suggestion).
-Result<RowLayout> LayoutOf(OutputMode mode, const ReadOptions& read, Database& database,
-                           std::string_view table);
+Result<RowLayout> LayoutOf(OutputMode mode, const ReadOptions& read, const TableRead& from);
 
 }  // namespace tandem::tools

@@ -7,6 +7,7 @@
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output.h"
+#include "tools/tandem/snapshot_output.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
@@ -31,6 +32,7 @@ constexpr KindText kKinds[] = {
     {SpaceKind::kKeyHashes, "key-hashes", ""},
     {SpaceKind::kRest, "rest", ""},
     {SpaceKind::kOutside, "outside", "compact"},
+    {SpaceKind::kSnapshot, "snapshot", "snapshot drop"},
     {SpaceKind::kInUse, "in-use", "closing cursors"},
     {SpaceKind::kHeld, "held", "the end of a copy, or of a reader"},
     {SpaceKind::kUnnamed, "unnamed", "its writer, or the next open for writing"},
@@ -131,6 +133,7 @@ Result<ExitCode> RunVerb(const DuVerbOptions& options, const Context& context) {
                                  {"exact", options.exact}};
   writer->AddProperties("directory", properties);
   WriteParts(*usage, options, writer.get());
+  WriteSnapshots(usage->named_snapshots, writer.get());
   writer->Begin("cells", {"table", "region", "state", "count", "bytes", "freed_by"});
   const std::vector<RegionSpace> spaces =
       options.table.empty() ? SumsOfTables(usage->regions) : usage->regions;

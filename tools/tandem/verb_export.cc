@@ -36,10 +36,13 @@ Status Incomplete(const Status& status, const RowCounts& counts) {
 
 Result<ExitCode> ExportFiles(const ExportOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  ReadOptions read;
+  ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &read));
+  const TableRead from{*database, options.table, options.read.snapshot};
   const Progress progress(context);
-  const auto copy =
-      database->ExportFiles(options.table, options.files, {.cancelled = context.interrupted});
-  if (!copy.has_value()) return WithSuggestion(*database, options.table, copy.error());
+  const auto copy = database->ExportFiles(
+      options.table, options.files, {.snapshot = snapshot.get(), .cancelled = context.interrupted});
+  if (!copy.has_value()) return WithSuggestion(from, copy.error());
   WriteBytes(context.err,
              Format("tandem: export: rows {}, cells {}, files {}, bytes {}; {:.2f} s\n",
                     FormatCount(copy->rows), FormatCount(copy->cells), copy->files,
@@ -56,8 +59,10 @@ Result<ExitCode> RunVerb(const ExportOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(ReadOptions read, ReadOptionsOf(options.read));
   read.pieces = true;
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &read));
+  const TableRead from{*database, options.table, options.read.snapshot};
   auto cursor = database->Scan(read, options.table, scan);
-  if (!cursor.has_value()) return WithSuggestion(*database, options.table, cursor.error());
+  if (!cursor.has_value()) return WithSuggestion(from, cursor.error());
 
   ASSIGN_OR_RETURN(OutputFile file, OutputFile::Open(options.to, context));
   RowWriter writer(

@@ -11,6 +11,7 @@
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/index_output.h"
 #include "tools/tandem/progress.h"
+#include "tools/tandem/snapshot_output.h"
 #include "tools/tandem/table_picture.h"
 #include "tools/tandem/verbs.h"
 
@@ -203,6 +204,7 @@ Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
   WriteFiles(info, &summary);
   WriteMemory(info.memory, &summary);
   WriteScrub(info, &summary);
+  WriteSnapshots(info.named_snapshots, writer.get());
   if (info.tables.empty()) return ExitCode::kDone;
   if (is_for_people) {
     WriteBytes(context.out, DrawTables(info));

@@ -136,6 +136,13 @@ void WriteNotes(const char* kind, const std::vector<engine::FileNote>& notes,
   writer->End();
 }
 
+void WriteSnapshots(const SalvageReport& report, RecordWriter* writer) {
+  if (report.snapshots.empty()) return;
+  writer->Begin("lost-snapshot", {"snapshot"});
+  for (const std::string& name : report.snapshots) writer->Add({name});
+  writer->End();
+}
+
 }  // namespace
 
 Result<ExitCode> RunVerb(const SalvageVerbOptions& options, const Context& context) {
@@ -158,6 +165,7 @@ Result<ExitCode> RunVerb(const SalvageVerbOptions& options, const Context& conte
   WriteLostRows(report, writer.get());
   WriteUncertain(report, writer.get());
   WriteHoles(report, writer.get());
+  WriteSnapshots(report, writer.get());
   WriteNotes("orphan", report.orphans, writer.get());
   WriteNotes("repaired", report.repaired, writer.get());
   if (!report.verified.findings.empty()) {

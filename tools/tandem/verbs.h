@@ -35,6 +35,7 @@ Result<ExitCode> RunVerb(const RenameVerbOptions& options, const Context& contex
 Result<ExitCode> RunVerb(const AlterVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const FamilyVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const IndexVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const SnapshotVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ClockOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const SalvageVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const StressOptions& options, const Context& context);

@@ -1,8 +1,6 @@
 // checkpoint, backup, restore: copies of a database, and databases from copies. They open to read
 // only, so that they work beside a live writer: the copy is as of the opening. attach and
 // restore-table: rows from copies.
-#include <ctime>
-
 #include "base/status_macros.h"
 #include "tandem/backup.h"
 #include "tools/tandem/database_access.h"
@@ -14,21 +12,12 @@
 namespace tandem::tools {
 namespace {
 
-/// "2026-11-20T10:11:12Z".
-std::string TimeText(int64_t micros) {
-  const std::time_t seconds = micros / 1'000'000;
-  std::tm parts{};
-  char text[32];
-  if (gmtime_r(&seconds, &parts) == nullptr) return std::to_string(micros);
-  return std::string(text, std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts));
-}
-
 Result<ExitCode> List(const RestoreOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const std::vector<BackupInfo> backups, ListBackups(options.directory));
   const auto writer = NewRecordWriter(options.output, context.out);
   writer->Begin("backup", {"backup", "created", "files", "bytes", "last_sequence"});
   for (const BackupInfo& backup : backups) {
-    const std::string created = TimeText(backup.created_micros);
+    const std::string created = FormatTime(backup.created_micros);
     writer->Add({backup.number, created, backup.files, backup.bytes, backup.last_sequence});
   }
   writer->End();

@@ -38,20 +38,27 @@ Result<Question> QuestionOf(const QueryVerbOptions& options) {
 /// Refuses a table or an index that does not exist before the engine is asked.
 Status CheckNames(Database& database, const QueryVerbOptions& options, const Question& question) {
   if (options.index.empty() && question.query.order_by.empty()) return {};
+  if (!options.read.snapshot.empty()) return {};  // The engine knows the indexes of then.
   ASSIGN_OR_RETURN(const TableInfo table, FindTable(database, options.table));
   if (!options.index.empty()) RETURN_IF_ERROR(CheckIndexName(table, options.index));
   if (question.query.order_by.empty()) return {};
   return CheckIndexName(table, question.query.order_by);
 }
 
+// Which columns a predicate names that no row has, of the present alone.
+void SayUnknownColumns(const char* verb, Database& database, const Question& question,
+                       const QueryVerbOptions& options, const Context& context) {
+  if (!options.read.snapshot.empty()) return;
+  SayUnknownColumns(database, {verb, options.table, question.predicate}, context);
+}
+
 Result<ExitCode> WriteCount(Database& database, const Question& question,
                             const QueryVerbOptions& options, const Context& context) {
+  const TableRead from{database, options.table, options.read.snapshot};
   const auto count =
       database.Count(question.read, options.table, question.predicate, question.query);
-  if (!count.has_value()) return WithSuggestion(database, options.table, count.error());
-  if (*count == 0) {
-    SayUnknownColumns(database, {"count", options.table, question.predicate}, context);
-  }
+  if (!count.has_value()) return WithSuggestion(from, count.error());
+  if (*count == 0) SayUnknownColumns("count", database, question, options, context);
   if (options.output == OutputMode::kTable || options.output == OutputMode::kRaw) {
     WriteBytes(context.out, Value(*count).Bytes() + "\n");
   } else {
@@ -64,41 +71,43 @@ Result<ExitCode> WriteCount(Database& database, const Question& question,
 }  // namespace
 
 Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context) {
-  ASSIGN_OR_RETURN(const Question question, QuestionOf(options));
+  ASSIGN_OR_RETURN(Question question, QuestionOf(options));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   RETURN_IF_ERROR(CheckNames(*database, options, question));
+  ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &question.read));
   if (options.count) return WriteCount(*database, question, options, context);
   ReadOptions read = question.read;
   read.pieces = true;
+  const TableRead from{*database, options.table, options.read.snapshot};
   auto cursor = database->Query(read, options.table, question.predicate, question.query);
-  if (!cursor.has_value()) return WithSuggestion(*database, options.table, cursor.error());
-  ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, *database, options.table));
+  if (!cursor.has_value()) return WithSuggestion(from, cursor.error());
+  ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
   ASSIGN_OR_RETURN(const uint64_t rows, PrintRows(&*cursor, std::move(layout), context));
-  if (rows == 0)
-    SayUnknownColumns(*database, {"query", options.table, question.predicate}, context);
+  if (rows == 0) SayUnknownColumns("query", *database, question, options, context);
   return ExitCode::kDone;
 }
 
 Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context) {
-  ASSIGN_OR_RETURN(const Question question, QuestionOf(options));
+  ASSIGN_OR_RETURN(Question question, QuestionOf(options));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   RETURN_IF_ERROR(CheckNames(*database, options, question));
+  ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &question.read));
   const auto explanation =
       database->Explain(question.read, options.table, question.predicate, question.query);
   if (!explanation.has_value()) {
-    return WithSuggestion(*database, options.table, explanation.error());
+    const TableRead from{*database, options.table, options.read.snapshot};
+    return WithSuggestion(from, explanation.error());
   }
-  if (explanation->rows == 0) {
-    SayUnknownColumns(*database, {"explain", options.table, question.predicate}, context);
-  }
+  if (explanation->rows == 0) SayUnknownColumns("explain", *database, question, options, context);
   WriteExplanation(*explanation, options.output, context.out);
   return ExitCode::kDone;
 }
 
 Result<ExitCode> RunVerb(const CountOptions& options, const Context& context) {
-  ASSIGN_OR_RETURN(const Question question, QuestionOf(options));
+  ASSIGN_OR_RETURN(Question question, QuestionOf(options));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   RETURN_IF_ERROR(CheckNames(*database, options, question));
+  ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &question.read));
   return WriteCount(*database, question, options, context);
 }
 

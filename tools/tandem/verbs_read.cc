@@ -13,7 +13,7 @@ namespace {
 /// Why get found nothing: what was asked for may leave out all that a row has.
 Status NoSuchRow(std::string_view key, std::string_view table, const ReadOptions& read) {
   const bool narrowed = !read.columns.empty() || !read.families.empty();
-  const bool past = read.as_of.has_value() || read.since.has_value();
+  const bool past = read.as_of.has_value() || read.since.has_value() || read.snapshot != nullptr;
   const std::string row = Format("row '{}'", EscapeBytes(key));
   if (!narrowed && !past) {
     return Status::NotFound(Format("{} is not in table '{}'", row, EscapeBytes(table)));
@@ -27,12 +27,14 @@ Status NoSuchRow(std::string_view key, std::string_view table, const ReadOptions
 
 Result<ExitCode> RunVerb(const GetOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const std::string key, ParseBytes(options.row));
-  ASSIGN_OR_RETURN(const ReadOptions read, ReadOptionsOf(options.read));
+  ASSIGN_OR_RETURN(ReadOptions read, ReadOptionsOf(options.read));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &read));
+  const TableRead from{*database, options.table, options.read.snapshot};
   const auto row = database->Get(read, options.table, key);
-  if (!row.has_value()) return WithSuggestion(*database, options.table, row.error());
+  if (!row.has_value()) return WithSuggestion(from, row.error());
   if (!row->has_value()) return NoSuchRow(key, options.table, read);
-  ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, *database, options.table));
+  ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
   RowWriter writer(std::move(layout), context.out);
   writer.Add((*row)->view());
   writer.End();
@@ -46,9 +48,11 @@ Result<ExitCode> RunVerb(const ScanVerbOptions& options, const Context& context)
   ASSIGN_OR_RETURN(ReadOptions read, ReadOptionsOf(options.read));
   read.pieces = true;
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &read));
+  const TableRead from{*database, options.table, options.read.snapshot};
   auto cursor = database->Scan(read, options.table, scan);
-  if (!cursor.has_value()) return WithSuggestion(*database, options.table, cursor.error());
-  ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, *database, options.table));
+  if (!cursor.has_value()) return WithSuggestion(from, cursor.error());
+  ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
   RETURN_IF_ERROR(PrintRows(&*cursor, std::move(layout), context).status());
   return ExitCode::kDone;
 }

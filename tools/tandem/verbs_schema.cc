@@ -1,7 +1,6 @@
 // drop, truncate, rename, alter and family: what destroys cells asks before it does.
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -10,11 +9,11 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "tools/tandem/bytes_text.h"
+#include "tools/tandem/confirm.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output.h"
-#include "tools/tandem/progress.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
@@ -36,23 +35,6 @@ std::string Describe(const TableInfo& table) {
   return Format("table {} with {}, {} of {}, and what of it is in the log",
                 base::Quote(table.options.name), Counted(table.regions.size(), "region"),
                 Counted(files.size(), "file"), Counted(bytes, "byte"));
-}
-
-bool ReadsYes(std::FILE* in) {
-  std::string line;
-  for (int c; (c = std::fgetc(in)) != EOF && c != '\n';) line.push_back(static_cast<char>(c));
-  return line == "yes";
-}
-
-// OK: the user agrees to lose what is described.
-Status Confirm(const std::string& loss, const Context& context) {
-  if (!IsTerminal(context.in) || !IsTerminal(context.err)) {
-    return Status::InvalidArgument(Format("{}: nothing was done; --yes does it", loss));
-  }
-  WriteBytes(context.err, Format("{}? There is no way back. 'yes' does it: ", loss));
-  std::fflush(context.err);
-  if (ReadsYes(context.in)) return {};
-  return Status::Cancelled("nothing was done");
 }
 
 // OK: the user agrees to lose the rows.

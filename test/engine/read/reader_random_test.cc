@@ -150,8 +150,9 @@ class Trial {
 
   void CheckVerifies() {
     VerifyReport report;
+    engine::VerifyRun run{.deep = true, .report = &report};
     const engine::TableView view = world_.View(world_.Moments()[0]);
-    const Status status = engine::VerifyView(world_.resources(), view, /*deep=*/true, &report);
+    const Status status = engine::VerifyView(world_.resources(), view, &run);
     BOOST_REQUIRE_MESSAGE(status.ok(), status.ToString());
     std::string findings;
     for (const Finding& finding : report.findings) findings += finding.text + "; ";

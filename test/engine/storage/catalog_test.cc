@@ -100,6 +100,89 @@ BOOST_AUTO_TEST_CASE(ABorderThatWasAskedForHasNoField) {
   BOOST_TEST(DecodeRegion(by_size)->start_by_size);
 }
 
+// A snapshot of the sample's table, and an edit that adds it.
+CatalogEdit SampleSnapshotEdit(const Catalog& catalog) {
+  SnapshotRecord snapshot;
+  snapshot.name = "s";
+  snapshot.sequence = SequenceNumber(catalog.counters.last_sequence);
+  snapshot.now_micros = 7;
+  for (const auto& [id, table] : catalog.tables) snapshot.tables.push_back(table);
+  for (const auto& [id, region] : catalog.regions) snapshot.regions.push_back(region);
+  CatalogEdit edit;
+  edit.add_snapshots.push_back(snapshot);
+  return edit;
+}
+
+CatalogEdit TableRemoval() {
+  CatalogEdit edit;
+  edit.remove_tables.push_back(TableId(1));
+  edit.remove_regions = {RegionId(1), RegionId(2)};
+  return edit;
+}
+
+BOOST_AUTO_TEST_CASE(ASnapshotHasTheGoldenBytes) {
+  SnapshotRecord snapshot;
+  snapshot.name = "a";
+  snapshot.sequence = SequenceNumber(5);
+  snapshot.now_micros = 1;
+  snapshot.created_micros = 2;
+  BOOST_TEST(Hex(EncodeSnapshot(snapshot)) == "01 01 61 03 01 05 05 01 02 07 01 04");
+  CatalogEdit edit;
+  edit.add_snapshots.push_back(snapshot);
+  edit.remove_snapshots.emplace_back("b");
+  BOOST_TEST(Hex(Encoded(edit)) == "13 0C 01 01 61 03 01 05 05 01 02 07 01 04 15 01 62");
+}
+
+BOOST_AUTO_TEST_CASE(ASnapshotKeepsFilesOfADroppedTable) {
+  Catalog catalog = SampleCatalog();
+  const uint64_t memory_before = catalog.memory_bytes;
+  BOOST_TEST(ApplyEdit(SampleSnapshotEdit(catalog), &catalog).ToString() == "OK");
+  BOOST_TEST(catalog.snapshot_files.at(FileNumber(10)) == 2u);
+  Catalog again;
+  BOOST_TEST(ApplyEdit(*DecodeEdit(Encoded(catalog)), &again).ToString() == "OK");
+  BOOST_TEST(Encoded(again) == Encoded(catalog));
+
+  CatalogEdit removal = TableRemoval();
+  removal.remove_files.push_back(FileNumber(10));
+  BOOST_TEST(ApplyEdit(removal, &catalog).code() == StatusCode::kCorruption);
+  BOOST_TEST(ApplyEdit(TableRemoval(), &catalog).ToString() == "OK");
+  BOOST_TEST(catalog.files.contains(FileNumber(10)));
+  BOOST_TEST(CheckCatalog(catalog).ToString() == "OK");
+
+  CatalogEdit drop;
+  drop.remove_snapshots.emplace_back("s");
+  BOOST_TEST(ApplyEdit(drop, &catalog).code() == StatusCode::kCorruption);  // The file stays.
+  drop.remove_files.push_back(FileNumber(10));
+  BOOST_TEST(ApplyEdit(drop, &catalog).ToString() == "OK");
+  BOOST_TEST(catalog.files.empty());
+  BOOST_TEST(catalog.snapshot_files.empty());
+  BOOST_TEST(catalog.memory_bytes < memory_before);
+}
+
+BOOST_AUTO_TEST_CASE(SnapshotsThatDoNotFitAreNamed) {
+  const auto refusal = [](const std::function<void(SnapshotRecord*)>& spoil) {
+    return Refusal([&](CatalogEdit* edit) {
+      *edit = SampleSnapshotEdit(SampleCatalog());
+      spoil(&edit->add_snapshots.front());
+    });
+  };
+  BOOST_TEST(refusal([](SnapshotRecord* s) { s->regions.pop_back(); }).find("gap") !=
+             std::string::npos);
+  BOOST_TEST(refusal([](SnapshotRecord* s) { s->tables.clear(); }).find("does not exist") !=
+             std::string::npos);
+  BOOST_TEST(refusal([](SnapshotRecord* s) { ++s->sequence.value; }).find("never assigned") !=
+             std::string::npos);
+  BOOST_TEST(refusal([](SnapshotRecord* s) {
+               s->regions[0].files[0].file = FileNumber(9);
+             }).find("file 9") != std::string::npos);
+  BOOST_TEST(refusal([](SnapshotRecord* s) {
+               s->regions[1].files[0].ordinal_high = 101;
+             }).find("does not have") != std::string::npos);
+  BOOST_TEST(Refusal([](CatalogEdit* edit) {
+               edit->remove_snapshots.emplace_back("none");
+             }).find("does not exist") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(ASplitIsOneEdit) {
   Catalog catalog = SampleCatalog();
   CatalogEdit edit;
@@ -223,7 +306,9 @@ BOOST_AUTO_TEST_CASE(MalformedEditsAreRefused) {
 }
 
 BOOST_AUTO_TEST_CASE(DamagedEditsNeverBreakTheCatalog) {
-  const std::string bytes = Encoded(SampleCatalog());
+  Catalog sample = SampleCatalog();
+  BOOST_TEST(ApplyEdit(SampleSnapshotEdit(sample), &sample).ToString() == "OK");
+  const std::string bytes = Encoded(sample);
   const auto random = base::NewSeededRandom(6);
   for (int i = 0; i < 20'000; ++i) {
     std::string damaged = bytes.substr(0, bytes.size() - random->Next64() % 2);
@@ -246,6 +331,8 @@ class RandomEdits {
     CatalogEdit edit;
     if (Below(2) == 0) AddFlush(catalog, &edit);
     for (uint64_t n = Below(3); n > 0; --n) AddAny(&edit);
+    if (Below(8) == 0) AddSnapshot(catalog, &edit);
+    if (Below(12) == 0) edit.remove_snapshots.push_back(AnyName());
     return edit;
   }
 
@@ -253,6 +340,7 @@ class RandomEdits {
   uint64_t Below(uint64_t limit) { return random_->Next64() % limit; }
   TableId AnyTable() { return TableId(static_cast<uint32_t>(1 + Below(3))); }
   FileNumber AnyFile() { return FileNumber(10 + Below(8)); }
+  std::string AnyName() { return Below(2) == 0 ? "s" : "z"; }
   std::string AnyKey() { return std::string("m").substr(0, Below(2)); }
 
   // A region as it is, with another list of files.
@@ -261,6 +349,15 @@ class RandomEdits {
     if (region == catalog.regions.end()) return;
     edit->put_regions.push_back(region->second);
     edit->put_regions.back().files = AnyReferences();
+  }
+
+  // Of all tables, usually as they are.
+  void AddSnapshot(const Catalog& catalog, CatalogEdit* edit) {
+    edit->add_snapshots = SampleSnapshotEdit(catalog).add_snapshots;
+    edit->add_snapshots[0].name = AnyName();
+    std::vector<RegionRecord>& regions = edit->add_snapshots[0].regions;
+    if (!regions.empty() && Below(8) == 0) regions.front().files = AnyReferences();
+    if (!regions.empty() && Below(8) == 0) regions.pop_back();
   }
 
   std::vector<FileReference> AnyReferences() {
@@ -303,7 +400,7 @@ BOOST_AUTO_TEST_CASE(AnEditIsRefusedIfTheWholeCatalogIsWrongAfterIt) {
   catalog.counters.next_file_number = 17;
   catalog.counters.next_table_id = 3;
   catalog.counters.next_region_id = 4;
-  int applied = 0;
+  int applied = 0, with_snapshots = 0;
   for (int i = 0; i < 200'000; ++i) {
     const CatalogEdit edit = edits.Next(catalog);
     Catalog expected = catalog;
@@ -313,6 +410,8 @@ BOOST_AUTO_TEST_CASE(AnEditIsRefusedIfTheWholeCatalogIsWrongAfterIt) {
     BOOST_REQUIRE_EQUAL(found.ok(), status.ok());
     if (!status.ok()) continue;
     applied += edit.put_regions.empty() ? 0 : 1;
+    with_snapshots += edit.add_snapshots.empty() ? 0 : 1;
+    with_snapshots += edit.remove_snapshots.empty() ? 0 : 1;
     BOOST_REQUIRE(Encoded(catalog) == Encoded(expected));
     if (applied % 100 == 0) {
       const CatalogCounters counters = catalog.counters;
@@ -321,6 +420,7 @@ BOOST_AUTO_TEST_CASE(AnEditIsRefusedIfTheWholeCatalogIsWrongAfterIt) {
     }
   }
   BOOST_TEST(applied > 1000);
+  BOOST_TEST(with_snapshots > 200);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
