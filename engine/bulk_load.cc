@@ -69,9 +69,11 @@ namespace engine {
 Result<BulkLoad> EngineImpl::BeginBulkLoad(std::string_view name, const BulkLoadOptions& options) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
   const std::shared_ptr<const Table> table = database_.regions->Find(name);
   if (table == nullptr) return TableNotFound(name);
+  RETURN_IF_ERROR(CheckMayBeLoaded(*table->record));
   RETURN_IF_ERROR(gate_->Admit({.tables = {table}}));
   int64_t timestamp = 0;
   RETURN_IF_ERROR(queue_->RunAlone([&] {
@@ -87,6 +89,7 @@ Result<BulkLoad> EngineImpl::BeginBulkLoad(std::string_view name, const BulkLoad
 Status EngineImpl::AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
   ASSIGN_OR_RETURN(WritePlan plan, PlanWrite(batch, *database_.regions, loader->TakeBuffer()));
   return loader->Add(batch, std::move(plan));
@@ -95,6 +98,7 @@ Status EngineImpl::AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) {
 Status EngineImpl::CommitBulkLoad(BulkLoader* loader) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(loader->Link());
   gate_->Update();
   return {};

@@ -46,6 +46,7 @@ Result<PinnedStore> EngineImpl::PinStoreAlone() {
 Status EngineImpl::Checkpoint(const std::string& path) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   ASSIGN_OR_RETURN(const PinnedStore pinned, PinStore());
   return WriteCheckpoint(
       pinned, {.file_system = environment_.file_system, .random = environment_.random}, path);
@@ -54,6 +55,7 @@ Status EngineImpl::Checkpoint(const std::string& path) {
 Result<BackupInfo> EngineImpl::Backup(const std::string& directory) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   ASSIGN_OR_RETURN(const PinnedStore pinned, PinStore());
   return WriteBackup(pinned,
                      {.file_system = environment_.file_system,

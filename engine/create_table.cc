@@ -165,6 +165,7 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
     RETURN_IF_ERROR(AddIndex(index, &table));
   }
   RETURN_IF_ERROR(AddColumns(options, &table));
+  RETURN_IF_ERROR(SetObserversIn(options.observers, &table));
   random->Fill(table.hash_secret);
   return table;
 }
@@ -302,6 +303,20 @@ Status DropFamilyOf(std::string_view name, format::TableRecord* table) {
   return {};
 }
 
+Status SetObserversIn(std::span<const std::string> names, format::TableRecord* table) {
+  if (names.size() > kObserversMax) {
+    return Invalid("table " + base::Quote(table->name) + " names " + std::to_string(names.size()) +
+                   " observers, the limit is " + std::to_string(kObserversMax));
+  }
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    RETURN_IF_ERROR(CheckName("observer", name));
+    if (!seen.insert(name).second) return Invalid("observer " + base::Quote(name) + " is repeated");
+  }
+  table->observers.assign(names.begin(), names.end());
+  return {};
+}
+
 TableOptions OptionsOf(const format::TableRecord& table) {
   TableOptions options;
   options.name = table.name;
@@ -326,6 +341,7 @@ TableOptions OptionsOf(const format::TableRecord& table) {
     options.columns.push_back(
         {.family = name_of(column.family), .qualifier = column.qualifier, .type = column.type});
   }
+  options.observers = table.observers;
   return options;
 }
 

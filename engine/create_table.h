@@ -1,6 +1,7 @@
 // Makes the catalog's record of a table from its declaration.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,8 @@ Status AlterFamilyIn(const FamilyOptions& options, format::TableRecord* table);
 /// Marks the family as dropped; types of its columns go. Errors: kNotFound, kInvalidArgument (an
 /// index is over one of its columns; it is the last family).
 Status DropFamilyOf(std::string_view family, format::TableRecord* table);
+/// Errors: kInvalidArgument (a name that is invalid or repeated; too many).
+Status SetObserversIn(std::span<const std::string> names, format::TableRecord* table);
 /// The keys at which the regions of a new table start, in order; the first, which holds the
 /// smallest keys, starts at the empty one. Errors: kInvalidArgument (split keys that are empty, too
 /// long, repeated, or too many); the message names which.

@@ -153,6 +153,10 @@ Status Database::DropFamily(std::string_view table, std::string_view family) {
   return Entered(*engine_, [&] { return engine_->DropFamily(table, family); });
 }
 
+Status Database::SetObservers(std::string_view table, std::span<const std::string> observers) {
+  return Entered(*engine_, [&] { return engine_->SetObservers(table, observers); });
+}
+
 Result<std::vector<CompactionPlan>> Database::PlanCompaction(std::string_view table) {
   return Entered(*engine_, [&] { return engine_->PlanCompaction(table); });
 }

@@ -5,8 +5,10 @@
 #include <memory>
 #include <string>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/runtime/background.h"
+#include "format/schema.h"
 
 namespace tandem::engine {
 namespace {
@@ -58,6 +60,11 @@ Status CheckOptions(const Options& options) {
     return Status::InvalidArgument("region_bytes_max is " +
                                    std::to_string(options.region_bytes_max) + ", expected 0 or " +
                                    std::to_string(kRegionBytesMin) + " or more");
+  }
+  for (const auto& [name, observer] : options.observers) {
+    if (format::IsValidName(name) && observer != nullptr) continue;
+    return Status::InvalidArgument("observer " + base::Quote(name) +
+                                   (observer == nullptr ? " is null" : " has an invalid name"));
   }
   if (options.open_files_max != 0 && options.open_files_max < kOpenFilesMin) {
     return Status::InvalidArgument("open_files_max is " + std::to_string(options.open_files_max) +

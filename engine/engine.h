@@ -36,6 +36,7 @@ class Engine {
   virtual Status AddFamily(std::string_view table, const FamilyOptions& family) = 0;
   virtual Status AlterFamily(std::string_view table, const FamilyOptions& family) = 0;
   virtual Status DropFamily(std::string_view table, std::string_view family) = 0;
+  virtual Status SetObservers(std::string_view table, std::span<const std::string> observers) = 0;
   virtual Status Write(const WriteOptions& options, const WriteBatch& batch) = 0;
   virtual Result<std::vector<int64_t>> IncrementColumns(const WriteOptions& options,
                                                         std::string_view table,

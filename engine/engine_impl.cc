@@ -65,6 +65,7 @@ EngineImpl::EngineImpl(const std::string& path, const Options& options, const Tu
       tuning_(tuning),
       environment_(environment),
       fork_mark_(std::move(fork_mark)),
+      observers_(this, options.observers, fork_mark_),
       monitor_(environment.clock, options),
       health_(&monitor_),
       time_(environment.clock),
@@ -161,6 +162,9 @@ void EngineImpl::BuildComponents() {
     SectionBroken(file, broken);
   };
   database_.files->set_broken_sink(broken_sink);
+  if (!observers_.empty()) {
+    monitor_.FindObserversBy([this](std::string_view table) { return ObserversOf(table); });
+  }
   BuildMaintenance();
   BuildLoadWork(work);
   transaction_limit_ = std::make_unique<BackgroundTask>(jobs_.get(), base::Priority::kLow,
@@ -282,6 +286,7 @@ void EngineImpl::SectionBroken(const format::StoreFile& file, const format::Brok
 Status EngineImpl::CreateTable(const TableOptions& options) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
   ASSIGN_OR_RETURN(const format::TableRecord record, MakeTableRecord(options, environment_.random));
   ASSIGN_OR_RETURN(const std::vector<std::string> starts, RegionStarts(options));
@@ -312,6 +317,7 @@ Status EngineImpl::CreateTableAlone(format::TableRecord record,
 Status EngineImpl::DropTable(std::string_view table) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
   return schema_->Drop(table);
 }
@@ -319,6 +325,7 @@ Status EngineImpl::DropTable(std::string_view table) {
 Status EngineImpl::TruncateTable(std::string_view table) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
   return schema_->Truncate(table);
 }
@@ -326,6 +333,7 @@ Status EngineImpl::TruncateTable(std::string_view table) {
 Status EngineImpl::RenameTable(std::string_view from, const std::string& to) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
   RETURN_IF_ERROR(CheckTableName(to));
   return schema_->Rename(from, to);
@@ -335,6 +343,7 @@ Status EngineImpl::ChangeTable(std::string_view table,
                                const std::function<Status(format::TableRecord*)>& change) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
   return schema_->Change(table, change);
 }
@@ -368,6 +377,11 @@ Status EngineImpl::DropFamily(std::string_view table, std::string_view family) {
                      [&](format::TableRecord* record) { return DropFamilyOf(family, record); });
 }
 
+Status EngineImpl::SetObservers(std::string_view table, std::span<const std::string> observers) {
+  return ChangeTable(
+      table, [&](format::TableRecord* record) { return SetObserversIn(observers, record); });
+}
+
 // Threads: the commit leader.
 Status EngineImpl::SyncLog() {
   RETURN_IF_ERROR(log_->WriteBuffered());
@@ -399,12 +413,15 @@ Status EngineImpl::FlushAllOf(Region& region) {
 Status EngineImpl::Flush(std::string_view table) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   return FlushTable(table);
 }
 
 Status EngineImpl::Compact(std::string_view table) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
+  RETURN_IF_ERROR(AskBeforeCompact(table));
   while (true) {
     ASSIGN_OR_RETURN(const auto regions, RegionsOf(table));
     for (const auto& region : regions) {
@@ -418,6 +435,12 @@ Status EngineImpl::Compact(std::string_view table) {
 Result<SplitResult> EngineImpl::Split(std::string_view table, const SplitOptions& options) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
+  if (!options.dry_run) {
+    RETURN_IF_ERROR(AskOf(table, "BeforeSplit", [&](Observer& observer, std::string_view name) {
+      return observer.BeforeSplit(name, options);
+    }));
+  }
   return splitter_->Split(table, options);
 }
 
@@ -425,6 +448,13 @@ Result<RegionMergeResult> EngineImpl::MergeRegions(std::string_view table,
                                                    const RegionMergeOptions& options) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
+  if (!options.dry_run) {
+    RETURN_IF_ERROR(
+        AskOf(table, "BeforeMergeRegions", [&](Observer& observer, std::string_view name) {
+          return observer.BeforeMergeRegions(name, options);
+        }));
+  }
   return region_merger_->Merge(table, options);
 }
 
@@ -448,6 +478,7 @@ Status EngineImpl::Close() {
 }
 
 Status EngineImpl::Close(bool* closed) {
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   if (closing_.exchange(true, std::memory_order_acq_rel)) return Closed();
   const Status prepared = Guarded([this] { return PrepareClose(); });
   if (!prepared.ok()) {

@@ -48,6 +48,7 @@
 #include "engine/jobs/snapshot_editor.h"
 #include "engine/jobs/splitter.h"
 #include "engine/maintenance.h"
+#include "engine/observer/observed_write.h"
 #include "engine/open_handles.h"
 #include "engine/query/reader.h"
 #include "engine/recovery.h"
@@ -56,10 +57,12 @@
 #include "engine/runtime/background.h"
 #include "engine/runtime/health.h"
 #include "engine/runtime/monitor.h"
+#include "engine/runtime/observers.h"
 #include "engine/runtime/time_source.h"
 #include "engine/storage/catalog_editor.h"
 #include "engine/verify/scrub.h"
 #include "engine/verify/view.h"
+#include "engine/write_call.h"
 
 namespace tandem::engine {
 
@@ -83,6 +86,7 @@ class EngineImpl final : public Engine {
   Status AddFamily(std::string_view table, const FamilyOptions& family) override;
   Status AlterFamily(std::string_view table, const FamilyOptions& family) override;
   Status DropFamily(std::string_view table, std::string_view family) override;
+  Status SetObservers(std::string_view table, std::span<const std::string> observers) override;
   Status Write(const WriteOptions& options, const WriteBatch& batch) override;
   Result<std::vector<int64_t>> IncrementColumns(const WriteOptions& options, std::string_view table,
                                                 std::string_view row, std::string_view family,
@@ -179,21 +183,62 @@ class EngineImpl final : public Engine {
   void Shutdown();
 
   // writes.cc
-  /// Plans again when a table was dropped, truncated, renamed or got another record since.
-  /// Requires: the call is inside, until after the plan is gone, which refers to tables.
-  template <typename MakePlan>
-  Result<WritePlan> WritePlanned(const WriteOptions& options, const MakePlan& make_plan) {
+  using MakePlan = std::function<Result<WritePlan>(const WriteBatch&)>;
+  /// `make_plan` gets the batch as the observers of its tables have left it.
+  template <typename Function>
+  Result<Written> WritePlanned(const WriteCall& call, const Function& make_plan) {
     // A function that refers to the callable has no copy of it to allocate.
-    const std::function<Result<WritePlan>()> by_reference = std::cref(make_plan);
-    return WriteAsPlanned(options, by_reference);
+    const MakePlan by_reference = std::cref(make_plan);
+    return WriteAsPlanned(call, by_reference);
   }
-  Result<WritePlan> WriteAsPlanned(const WriteOptions& options,
-                                   const std::function<Result<WritePlan>()>& make_plan);
+  Result<Written> WriteAsPlanned(const WriteCall& call, const MakePlan& make_plan);
+  /// Writes increments or appends, and returns the first `count` new values.
+  Result<std::vector<std::string>> WriteForValues(const WriteOptions& options,
+                                                  const WriteBatch& batch, size_t count);
+
+  // observed_calls.cc
+  bool IsObserved(const format::TableRecord& table) const {
+    return !observers_.empty() && !table.observers.empty() && !observers_.IsInHook();
+  }
+  ObserverList ObserversOf(std::string_view table) const;
+  /// Those of the view's table. Lets go of what the view pins, since hooks may take long.
+  template <typename View>
+  ObserverList TakeObservers(View* view) const {
+    ObserverList observers = observers_.Of(*view->table);
+    *view = View();
+    return observers;
+  }
+  /// Asks the observers of the table before a call that they may refuse. `ask` gets one, and the
+  /// table's name.
+  Status AskOf(std::string_view table, std::string_view hook,
+               const std::function<Status(Observer&, std::string_view)>& ask) const;
+  Status AskBeforeCompact(std::string_view table) const;
+  Result<WritePlan> PlanObserved(const WriteCall& call, const MakePlan& make_plan, RowsRead* rows,
+                                 std::optional<ObservedWrite>* observed);
+  Result<std::optional<Row>> GetForHook(const ReadOptions& options, std::string_view table,
+                                        std::string_view row, RowsRead* rows);
+  Result<std::optional<Row>> GetObserved(const ReadOptions& options, std::string_view table,
+                                         std::string_view row, const ObserverList& observers);
+  Result<bool> GetPinnedObserved(const ReadOptions& options, std::string_view table,
+                                 std::string_view row, const ObserverList& observers,
+                                 PinnedRow* pinned);
+  Result<std::vector<std::optional<Row>>> MultiGetObserved(const ReadOptions& options,
+                                                           std::string_view table,
+                                                           std::span<const std::string_view> rows,
+                                                           const ObserverList& observers);
+  Result<Cursor> ScanObserved(const ReadOptions& options, std::string_view table,
+                              const ScanOptions& scan, const ObserverList& observers);
+  Result<std::unique_ptr<RowSource>> FilteredQuery(const QueryRequest& request,
+                                                   const ObserverList& observers, TableView* view);
+  Result<Cursor> QueryObserved(std::string_view table, const QueryRequest& request,
+                               const ObserverList& observers);
+  Result<uint64_t> CountObserved(std::string_view table, const QueryRequest& request,
+                                 const ObserverList& observers);
 
   // transactions.cc
   void ExpireTransactions();
   Status CheckTable(const SnapshotPoint& point, std::string_view table);
-  Status AddTablesRead(const SnapshotPoint& point, const TransactionState& state, WritePlan* plan);
+  Status AddChecks(RowsRead* rows, WritePlan* plan);
   Result<WritePlan> PlanInTransaction(const SnapshotPoint& point, const WriteBatch& batch);
 
   // info.cc
@@ -243,6 +288,18 @@ class EngineImpl final : public Engine {
                                  const Chooser& regions_of);
   SnapshotPoint TakePoint();
   Result<SnapshotPoint> PointOf(const Snapshot& snapshot) const;
+  Result<std::optional<Row>> GetAt(const SnapshotPoint& point, const ReadOptions& options,
+                                   std::string_view table, std::string_view row);
+  Result<TableView> ViewOfRows(const ReadOptions& options, std::string_view table,
+                               std::span<const std::string_view> rows);
+  /// The regions of a scan; none of them, with `*are_many`, if they are to be pinned in parts.
+  Result<TableView> ViewOfScan(const ReadOptions& options, std::string_view table,
+                               const ScanOptions& scan, bool* are_many);
+  Result<std::unique_ptr<RowSource>> OpenScan(const ReadOptions& options, std::string_view table,
+                                              const ScanOptions& scan, bool are_many,
+                                              TableView view);
+  Result<Cursor> ScanStored(const ReadOptions& options, std::string_view table,
+                            const ScanOptions& scan);
   Result<std::unique_ptr<RowSource>> ScanManyRegions(const ReadOptions& options,
                                                      std::string_view table,
                                                      const ScanOptions& scan);
@@ -274,6 +331,7 @@ class EngineImpl final : public Engine {
   const Environment environment_;
   const std::shared_ptr<const base::ForkMark> fork_mark_;
 
+  const Observers observers_;
   Monitor monitor_;
   const std::unique_ptr<IndexReads> index_reads_ = std::make_unique<IndexReads>();
   Health health_;

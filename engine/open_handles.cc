@@ -75,7 +75,10 @@ Result<bool> OpenPin::Read(RegionView view, const ReadOptions& options, std::str
   source_->reader.Release();  // Before its key changes.
   source_->key = row;
   Result<bool> found = source_->reader.Read(std::move(view), options, source_->key);
-  if (found.has_value() && *found) return true;
+  if (found.has_value() && *found) {
+    row_ = source_->reader.row();
+    return true;
+  }
   source_->reader.Release();
   source_->holds_row.store(false, std::memory_order_relaxed);
   return found;
@@ -124,7 +127,7 @@ Result<const Snapshot*> OpenTransaction::Enter() {
     gate_.Leave();
     return Status::Cancelled("the transaction was open for too long (transaction_age_max_micros)");
   }
-  is_entered_ = true;
+  ++entries_;
   return snapshot_.get();
 }
 
@@ -132,8 +135,7 @@ void OpenTransaction::Leave() {
   std::unique_ptr<const Snapshot> released;
   {
     base::MutexLock lock(mutex_);
-    is_entered_ = false;
-    if (is_expired_) released = std::move(snapshot_);
+    if (--entries_ == 0 && is_expired_) released = std::move(snapshot_);
   }
   released.reset();
   gate_.Leave();
@@ -143,7 +145,7 @@ void OpenTransaction::Expire() {
   std::unique_ptr<const Snapshot> released;
   base::MutexLock lock(mutex_);
   is_expired_ = true;
-  if (!is_entered_) released = std::move(snapshot_);
+  if (entries_ == 0) released = std::move(snapshot_);
 }
 
 void OpenTransaction::Close() {

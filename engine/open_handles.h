@@ -102,7 +102,12 @@ class OpenPin {
   /// Reads a row and holds it if it is there. Errors: those of PointReader::Read; kClosed.
   Result<bool> Read(RegionView view, const ReadOptions& options, std::string_view row);
   /// Requires: Read returned true.
-  const RowView& row() const { return source_->reader.row(); }
+  const RowView& row() const { return row_; }
+  /// From now on the row that was read has these cells alone. They are views of its own.
+  void ShowCells(std::vector<Cell> cells) {
+    cells_ = std::move(cells);
+    row_ = RowView(row_.key(), cells_);
+  }
   void Release();
   /// As of OpenCursor.
   bool in_child() const;
@@ -110,6 +115,8 @@ class OpenPin {
  private:
   const std::shared_ptr<OpenHandles> handles_;
   const std::shared_ptr<PinSource> source_;
+  RowView row_;
+  std::vector<Cell> cells_;  // Of a row that observers have filtered.
 };
 
 /// A point in time that a snapshot pins: its sequence and time, and the schema; or a named
@@ -164,7 +171,7 @@ class OpenTransaction {
   Gate gate_;
   mutable base::Mutex mutex_;
   std::unique_ptr<const Snapshot> snapshot_ GUARDED_BY(mutex_);
-  bool is_entered_ GUARDED_BY(mutex_) = false;
+  int entries_ GUARDED_BY(mutex_) = 0;  // Calls that are in it: a hook of one may make another.
   bool is_expired_ GUARDED_BY(mutex_) = false;
 };
 

@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "base/guarded.h"
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/create_table.h"
@@ -157,6 +158,17 @@ Result<TableView> EngineImpl::ViewOf(std::string_view name, const QueryRequest& 
   return ViewOfRegions(query.options, name, regions_of);
 }
 
+// A row as of the point.
+Result<std::optional<Row>> EngineImpl::GetAt(const SnapshotPoint& point, const ReadOptions& options,
+                                             std::string_view name, std::string_view row) {
+  ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, point, [row](const Table& table) {
+                     return table.RegionsOf(row, row);
+                   }));
+  view.point = point.point();
+  view.registration = point.pinned();
+  return GetRow(view.RegionOf(row), options, row);
+}
+
 // As a read of a snapshot: sequence, time and schema are registered before any region is pinned
 // (docs/decisions/0021).
 Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions& options,
@@ -230,6 +242,9 @@ Result<std::optional<Row>> EngineImpl::Get(const ReadOptions& options, std::stri
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kGet);
   ASSIGN_OR_RETURN(RegionView view, ViewOfRow(options, table, row));
+  if (IsObserved(*view.table)) [[unlikely]] {
+    return GetObserved(options, table, row, TakeObservers(&view));
+  }
   return GetRow(std::move(view), options, row);
 }
 
@@ -247,9 +262,23 @@ Result<bool> EngineImpl::GetPinned(const ReadOptions& options, std::string_view 
     pinned->open_->Release();
     return view.error();
   }
+  if (IsObserved(*view->table)) [[unlikely]] {
+    const Result<bool> found = Guarded(
+        [&] { return GetPinnedObserved(options, table, row, TakeObservers(&*view), pinned); });
+    const bool is_held = found.has_value() && *found;
+    if (is_held) pinned->view_ = pinned->open_->row();
+    if (!is_held) pinned->open_->Release();
+    return found;
+  }
   ASSIGN_OR_RETURN(const bool found, pinned->open_->Read(*std::move(view), options, row));
   if (found) pinned->view_ = pinned->open_->row();
   return found;
+}
+
+Result<TableView> EngineImpl::ViewOfRows(const ReadOptions& options, std::string_view table,
+                                         std::span<const std::string_view> rows) {
+  return ViewOfRegions(options, table,
+                       [rows](const Table& found) { return found.RegionsOfEach(rows); });
 }
 
 Result<std::vector<std::optional<Row>>> EngineImpl::MultiGet(
@@ -257,10 +286,30 @@ Result<std::vector<std::optional<Row>>> EngineImpl::MultiGet(
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kMultiGet);
-  ASSIGN_OR_RETURN(TableView view, ViewOfRegions(options, table, [rows](const Table& found) {
-                     return found.RegionsOfEach(rows);
-                   }));
+  ASSIGN_OR_RETURN(TableView view, ViewOfRows(options, table, rows));
+  if (IsObserved(*view.table)) {
+    return MultiGetObserved(options, table, rows, TakeObservers(&view));
+  }
   return GetRows(read_resources(), std::move(view), options, rows);
+}
+
+Result<TableView> EngineImpl::ViewOfScan(const ReadOptions& options, std::string_view table,
+                                         const ScanOptions& scan, bool* are_many) {
+  const format::KeyRange rows = RowsOf(scan);
+  const auto regions_of = [&](const Table& found) {
+    const auto regions = found.RegionsOf(rows.low, rows.high);
+    *are_many = regions.size() > tuning_.scan_regions;
+    return *are_many ? regions.first(0) : regions;
+  };
+  return ViewOfRegions(options, table, regions_of);
+}
+
+Result<std::unique_ptr<RowSource>> EngineImpl::OpenScan(const ReadOptions& options,
+                                                        std::string_view table,
+                                                        const ScanOptions& scan, bool are_many,
+                                                        TableView view) {
+  if (are_many) return ScanManyRegions(options, table, scan);
+  return ScanRows(read_resources(), std::move(view), options, scan);
 }
 
 Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view table,
@@ -268,17 +317,21 @@ Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view tab
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kScan);
-  const format::KeyRange rows = RowsOf(scan);
   bool are_many = false;
-  const auto regions_of = [&](const Table& found) {
-    const auto regions = found.RegionsOf(rows.low, rows.high);
-    are_many = regions.size() > tuning_.scan_regions;
-    return are_many ? regions.first(0) : regions;
-  };
-  ASSIGN_OR_RETURN(TableView view, ViewOfRegions(options, table, regions_of));
-  return NewCursor(are_many ? ScanManyRegions(options, table, scan)
-                            : ScanRows(read_resources(), std::move(view), options, scan),
-                   table, options);
+  ASSIGN_OR_RETURN(TableView view, ViewOfScan(options, table, scan, &are_many));
+  if (IsObserved(*view.table)) {
+    return ScanObserved(options, table, scan, TakeObservers(&view));
+  }
+  return NewCursor(OpenScan(options, table, scan, are_many, std::move(view)), table, options);
+}
+
+// A copy has what is stored: no observer is asked.
+Result<Cursor> EngineImpl::ScanStored(const ReadOptions& options, std::string_view table,
+                                      const ScanOptions& scan) {
+  monitor_.CountCall(Monitor::Call::kScan);
+  bool are_many = false;
+  ASSIGN_OR_RETURN(TableView view, ViewOfScan(options, table, scan, &are_many));
+  return NewCursor(OpenScan(options, table, scan, are_many, std::move(view)), table, options);
 }
 
 Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view table,
@@ -289,6 +342,9 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   const ReadResources resources = read_resources();
   const QueryRequest request{resources, options, predicate, query};
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  if (IsObserved(*view.table)) {
+    return QueryObserved(table, request, TakeObservers(&view));
+  }
   return NewCursor(QueryRows(request, std::move(view)), table, options);
 }
 
@@ -300,6 +356,9 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view 
   const ReadResources resources = read_resources();
   const QueryRequest request{resources, options, predicate, query};
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  if (IsObserved(*view.table)) {
+    return CountObserved(table, request, TakeObservers(&view));
+  }
   return CountRows(request, std::move(view));
 }
 
@@ -335,6 +394,9 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* quer
   const ReadResources resources = read_resources();
   const QueryRequest request{resources, options, state.predicate, state.query, &state.values};
   ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  if (IsObserved(*view.table)) {
+    return QueryObserved(state.table, request, TakeObservers(&view));
+  }
   return NewCursor(QueryRows(request, std::move(view)), state.table, options);
 }
 
@@ -346,6 +408,9 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* qu
   const ReadResources resources = read_resources();
   const QueryRequest request{resources, options, state.predicate, state.query, &state.values};
   ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  if (IsObserved(*view.table)) {
+    return CountObserved(state.table, request, TakeObservers(&view));
+  }
   return CountRows(request, std::move(view));
 }
 
@@ -367,6 +432,7 @@ Result<Snapshot> EngineImpl::TakeSnapshot() {
 Result<VerifyReport> EngineImpl::Verify(bool deep) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   VerifyReport report;
   VerifyRun run{.deep = deep, .report = &report};
   for (const auto& table : database_.regions->tables()) {
@@ -383,6 +449,7 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
 Result<VerifyReport> EngineImpl::VerifyIndex(std::string_view table, std::string_view index) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table));
   const format::IndexRecord* const record = view.table->FindIndex(index);
   if (record == nullptr) return IndexNotFound(*view.table, index);

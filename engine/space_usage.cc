@@ -268,6 +268,7 @@ Status EngineImpl::MeasureRegions(const std::vector<TableView>& tables, const Sp
 Result<SpaceUsage> EngineImpl::GetSpaceUsage(const SpaceOptions& options) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(FinishOverlaps(options));
   SpaceUsage usage;
   const int64_t now = time_.Now();

@@ -241,6 +241,7 @@ Result<TableCopy> EngineImpl::ExportFiles(std::string_view table, const std::str
                                           const ExportFilesOptions& options) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   std::optional<Snapshot> latest;
   if (options.snapshot == nullptr) {
     ASSIGN_OR_RETURN(latest, TakeSnapshot());
@@ -248,7 +249,7 @@ Result<TableCopy> EngineImpl::ExportFiles(std::string_view table, const std::str
   const Snapshot* const snapshot = latest.has_value() ? &*latest : options.snapshot;
   const ReadOptions read = WholeTable(snapshot, options.cancelled);
   ASSIGN_OR_RETURN(const TableOptions definition, DefinitionOf(read, table));
-  ASSIGN_OR_RETURN(Cursor cursor, Scan(read, table, {}));
+  ASSIGN_OR_RETURN(Cursor cursor, ScanStored(read, table, {}));
   TableRows rows{std::move(cursor), {}};
   DraftDirectory draft(environment_.file_system, path);
   RETURN_IF_ERROR(draft.Make(path_));
@@ -266,9 +267,11 @@ Result<TableCopy> EngineImpl::Attach(std::string_view name, const std::string& p
                                      const AttachOptions& options) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
   const std::shared_ptr<const Table> table = database_.regions->Find(name);
   if (table == nullptr) return TableNotFound(name);
+  RETURN_IF_ERROR(CheckMayBeLoaded(*table->record));
   ASSIGN_OR_RETURN(const Nested source, OpenSource(path, /*backup=*/0));
   if (source.view != nullptr) return NoExport(path, "a directory of backups");
   const RecoveredDatabase& database = source.engine->database_;
@@ -293,6 +296,7 @@ Result<TableCopy> EngineImpl::RestoreTable(const std::string& path, std::string_
                                            const RestoreTableOptions& options) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
   const std::string name(options.as.empty() ? table : options.as);
   if (database_.regions->Find(name) != nullptr) return TableExists(name);

@@ -46,14 +46,15 @@ WriteBatch AllWrites(const TransactionState& state) {
 }
 
 // The rows that were read or written, each once, by table and row. Requires: the tables exist.
-std::vector<RowCheck> ChecksOf(const TransactionState& state, const WriteBatch& writes,
-                               const RegionSet& regions, format::SequenceNumber sequence) {
-  std::map<TransactionState::RowName, bool> rows;  // True: it was read.
-  for (const auto& [name, for_update] : state.rows_read) rows.insert({name, true});
-  BatchReader reader(writes);
-  BatchOperation operation;
-  while (reader.Next(&operation)) {
-    rows.insert({{std::string(operation.table), std::string(operation.row)}, false});
+std::vector<RowCheck> ChecksOf(const RowsRead& read, const RegionSet& regions) {
+  std::map<RowsRead::Name, bool> rows;  // True: it was read.
+  for (const auto& [name, for_update] : read.rows) rows.insert({name, true});
+  if (read.written != nullptr) {
+    BatchReader reader(*read.written);
+    BatchOperation operation;
+    while (reader.Next(&operation)) {
+      rows.insert({{std::string(operation.table), std::string(operation.row)}, false});
+    }
   }
   std::vector<RowCheck> checks;
   for (const auto& [name, was_read] : rows) {
@@ -62,13 +63,22 @@ std::vector<RowCheck> ChecksOf(const TransactionState& state, const WriteBatch& 
     checks.push_back({.table = table->record->id,
                       .row = name.second,
                       .was_read = was_read,
-                      .unchanged_through = sequence});
+                      .unchanged_through = read.checks.point.sequence});
   }
   std::sort(checks.begin(), checks.end(), [](const RowCheck& a, const RowCheck& b) {
     return std::pair(a.table, std::string_view(a.row)) <
            std::pair(b.table, std::string_view(b.row));
   });
   return checks;
+}
+
+Status AddTable(const RegionSet& regions, format::TableId id, WritePlan* plan) {
+  const auto has_id = [id](const auto& table) { return table->record->id == id; };
+  if (std::any_of(plan->tables.begin(), plan->tables.end(), has_id)) return {};
+  std::shared_ptr<const Table> table = regions.Find(id);
+  if (table == nullptr) return Status::Conflict("a table was dropped since a row of it was read");
+  plan->tables.push_back(std::move(table));
+  return {};
 }
 
 bool IsForUpdate(const TransactionState& state) {
@@ -92,6 +102,7 @@ void EngineImpl::ExpireTransactions() {
 Result<std::unique_ptr<TransactionState>> EngineImpl::BeginTransaction() {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   auto state = std::make_unique<TransactionState>(handles_);
   state->own = std::make_shared<OwnWrites>();
   SnapshotPoint point = TakePoint();
@@ -118,9 +129,8 @@ Status EngineImpl::CheckTable(const SnapshotPoint& point, std::string_view name)
   if (was_there && former == nullptr && now != nullptr && (*then)->record->id == now->record->id) {
     return {};
   }
-  return Status::Conflict(
-      "table " + base::Quote(name) +
-      " was dropped, truncated, renamed or altered since the transaction began");
+  return Status::Conflict("table " + base::Quote(name) +
+                          " was dropped, truncated, renamed or altered since it was read");
 }
 
 Result<WritePlan> EngineImpl::PlanInTransaction(const SnapshotPoint& point,
@@ -136,6 +146,8 @@ Status EngineImpl::AddToTransaction(const Snapshot& snapshot, const WriteBatch& 
                                     TransactionState* state) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
+  // A read comes here too, with no operations.
+  if (batch.operation_count() > 0) RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   ASSIGN_OR_RETURN(const SnapshotPoint point, PointOf(snapshot));
   if (state->own_is_stale || state->own->memstores() > kOwnMemstoresMax) {
     state->own_is_stale = true;
@@ -187,17 +199,12 @@ Status EngineImpl::CommitTransaction(const WriteOptions& options, const Snapshot
   ASSIGN_OR_RETURN(const SnapshotPoint point, PointOf(snapshot));
   const WriteBatch writes = AllWrites(state);
   if (writes.operation_count() == 0 && !IsForUpdate(state)) return {};
-  RowChecks checks{.point = point.point(), .rows = {}};
-  const auto make_plan = [&]() -> Result<WritePlan> {
-    ASSIGN_OR_RETURN(WritePlan plan, PlanInTransaction(point, writes));
-    RETURN_IF_ERROR(AddTablesRead(point, state, &plan));
-    if (checks.rows.empty()) {
-      checks.rows = ChecksOf(state, writes, *database_.regions, checks.point.sequence);
-    }
-    plan.checks = &checks;
-    return plan;
-  };
-  const Status status = WritePlanned(options, make_plan).status();
+  RowsRead rows{.point = point, .rows = state.rows_read, .written = &writes, .checks = {}};
+  rows.point->own = nullptr;  // Hooks see the state before the batch.
+  rows.checks.point = point.point();
+  const auto make_plan = [&](const WriteBatch& batch) { return PlanInTransaction(point, batch); };
+  const WriteCall call{.options = options, .batch = writes, .rows_read = &rows};
+  const Status status = WritePlanned(call, make_plan).status();
   if (status.ok()) monitor_.CountCall(Monitor::Call::kTransaction);
   if (status.code() == StatusCode::kConflict) monitor_.CountCall(Monitor::Call::kConflict);
   return status;
@@ -209,21 +216,24 @@ void EngineImpl::BackOff(uint32_t attempt) {
   environment_.clock->SleepMicros(static_cast<int64_t>(environment_.random->Next64() % most));
 }
 
-// So that the leader finds the regions of their rows.
-Status EngineImpl::AddTablesRead(const SnapshotPoint& point, const TransactionState& state,
-                                 WritePlan* plan) {
+// The leader checks the rows that the batch depends on, in the regions of their tables.
+Status EngineImpl::AddChecks(RowsRead* rows, WritePlan* plan) {
+  if (rows->rows.empty() && rows->written == nullptr) return {};
   std::string_view last;
-  for (const auto& [name, for_update] : state.rows_read) {
+  for (const auto& [name, for_update] : rows->rows) {
     if (name.first == last) continue;
     last = name.first;
-    RETURN_IF_ERROR(CheckTable(point, last));
-    std::shared_ptr<const Table> table = database_.regions->Find(last);
-    if (table == nullptr) return TableNotFound(last);
-    const bool is_there =
-        std::any_of(plan->tables.begin(), plan->tables.end(),
-                    [&](const auto& known) { return known->record->id == table->record->id; });
-    if (!is_there) plan->tables.push_back(std::move(table));
+    RETURN_IF_ERROR(CheckTable(*rows->point, last));
+    if (database_.regions->Find(last) == nullptr) return TableNotFound(last);
   }
+  if (rows->checks.rows.empty()) rows->checks.rows = ChecksOf(*rows, *database_.regions);
+  std::optional<format::TableId> added;  // Rows come by table.
+  for (const RowCheck& check : rows->checks.rows) {
+    if (check.table == added) continue;
+    RETURN_IF_ERROR(AddTable(*database_.regions, check.table, plan));
+    added = check.table;
+  }
+  plan->checks = &rows->checks;
   return {};
 }
 

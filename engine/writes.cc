@@ -9,26 +9,49 @@
 
 namespace tandem::engine {
 
-Result<WritePlan> EngineImpl::WriteAsPlanned(const WriteOptions& options,
-                                             const std::function<Result<WritePlan>()>& make_plan) {
+// Plans again when a table was dropped, truncated, renamed or got another record since. The plan
+// refers to tables, which the caller's pass keeps.
+Result<Written> EngineImpl::WriteAsPlanned(const WriteCall& call, const MakePlan& make_plan) {
   RETURN_IF_ERROR(health_.CheckWritable());
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
+  RowsRead read_by_hooks;
+  RowsRead* const rows = call.rows_read != nullptr ? call.rows_read : &read_by_hooks;
+  std::optional<ObservedWrite> observed;
   while (true) {
-    ASSIGN_OR_RETURN(WritePlan plan, make_plan());
-    if (plan.operation_count == 0 && !plan.reads()) return plan;
+    ASSIGN_OR_RETURN(WritePlan plan, PlanObserved(call, make_plan, rows, &observed));
+    if (plan.operation_count == 0 && !plan.reads()) return Written{};
     RETURN_IF_ERROR(gate_->Admit(
-        {.tables = plan.tables, .bytes = plan.size_bytes, .no_wait = options.no_wait}));
-    RETURN_IF_ERROR(queue_->Commit(&plan, options.durability));
+        {.tables = plan.tables, .bytes = plan.size_bytes, .no_wait = call.options.no_wait}));
+    RETURN_IF_ERROR(queue_->Commit(&plan, call.options.durability));
     if (plan.is_stale) continue;
     if (time_.TakeChange()) ReportClock();
     if (plan.holds) monitor_.CountWrite(plan.operation_count, plan.size_bytes);
-    return plan;
+    if (observed.has_value() && plan.last_sequence.value != 0) {
+      observed->Tell(plan.last_sequence, &monitor_);
+    }
+    return Written{.holds = plan.holds, .values = std::move(plan.values)};
   }
 }
 
 Status EngineImpl::Write(const WriteOptions& options, const WriteBatch& batch) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  return WritePlanned(options, [&] { return PlanWrite(batch, *database_.regions); }).status();
+  return WritePlanned(
+             {.options = options, .batch = batch},
+             [this](const WriteBatch& observed) { return PlanWrite(observed, *database_.regions); })
+      .status();
+}
+
+// The batch's own values come before those of what observers have added.
+Result<std::vector<std::string>> EngineImpl::WriteForValues(const WriteOptions& options,
+                                                            const WriteBatch& batch, size_t count) {
+  ASSIGN_OR_RETURN(Written written,
+                   WritePlanned({.options = options, .batch = batch, .returns_values = true},
+                                [this](const WriteBatch& observed) {
+                                  return PlanWrite(observed, *database_.regions);
+                                }));
+  written.values.resize(count);
+  return std::move(written.values);
 }
 
 Result<std::vector<int64_t>> EngineImpl::IncrementColumns(const WriteOptions& options,
@@ -40,10 +63,10 @@ Result<std::vector<int64_t>> EngineImpl::IncrementColumns(const WriteOptions& op
   if (!pass.inside()) return Closed();
   WriteBatch batch;
   batch.IncrementColumns(table, row, family, columns);
-  ASSIGN_OR_RETURN(const WritePlan plan,
-                   WritePlanned(options, [&] { return PlanWrite(batch, *database_.regions); }));
+  ASSIGN_OR_RETURN(const std::vector<std::string> values,
+                   WriteForValues(options, batch, columns.size()));
   std::vector<int64_t> sums;
-  for (const std::string& value : plan.values) {
+  for (const std::string& value : values) {
     sums.push_back(format::ParseInt64(value).value_or(0));
   }
   return sums;
@@ -58,9 +81,7 @@ Result<std::vector<std::string>> EngineImpl::AppendColumns(const WriteOptions& o
   if (!pass.inside()) return Closed();
   WriteBatch batch;
   batch.AppendColumns(table, row, family, columns);
-  ASSIGN_OR_RETURN(WritePlan plan,
-                   WritePlanned(options, [&] { return PlanWrite(batch, *database_.regions); }));
-  return std::move(plan.values);
+  return WriteForValues(options, batch, columns.size());
 }
 
 Result<bool> EngineImpl::CheckAndMutate(const WriteOptions& options, std::string_view table,
@@ -68,12 +89,14 @@ Result<bool> EngineImpl::CheckAndMutate(const WriteOptions& options, std::string
                                         const WriteBatch& batch) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  ASSIGN_OR_RETURN(const WritePlan plan, WritePlanned(options, [&] {
-                     return PlanConditional(
-                         {.table = table, .row = row, .predicate = &condition, .batch = &batch},
-                         *database_.regions);
-                   }));
-  return plan.holds;
+  const auto make_plan = [&](const WriteBatch& observed) {
+    return PlanConditional(
+        {.table = table, .row = row, .predicate = &condition, .batch = &observed},
+        *database_.regions);
+  };
+  ASSIGN_OR_RETURN(const Written written,
+                   WritePlanned({.options = options, .batch = batch}, make_plan));
+  return written.holds;
 }
 
 }  // namespace tandem::engine

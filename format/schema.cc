@@ -11,6 +11,7 @@
 //                  11  type *       type record, 0 to kColumnTypesMax, by family and qualifier
 //                  13  next index   varint u32, above every index id; left out where it is 1 more
 //                                   than the largest
+//                  15  observer *   name, 0 to kObserversMax, each once
 //   family          1  id           varint, at most 254
 //                   3  name         as above
 //                   5  max versions varint u32, at least 1
@@ -52,7 +53,8 @@ enum TableTag : uint64_t {
   kFamily = 7,
   kIndex = 9,
   kColumnType = 11,
-  kNextIndex = 13
+  kNextIndex = 13,
+  kObserver = 15
 };
 enum FamilyTag : uint64_t {
   kFamilyId = 1,
@@ -312,6 +314,19 @@ void AddColumnType(FieldReader* fields, TableRecord* table) {
   table->columns.push_back(std::move(*column));
 }
 
+void AddObserver(FieldReader* fields, TableRecord* table) {
+  if (table->observers.size() == kObserversMax) {
+    return fields->Fail(TooMany("observers", kObserversMax));
+  }
+  const std::string_view name = fields->Repeated();
+  if (!IsValidName(name)) return fields->FailCorrupt("expected a name of 1 to 255 bytes");
+  std::vector<std::string>& names = table->observers;
+  if (std::find(names.begin(), names.end(), name) != names.end()) {
+    return fields->FailCorrupt("an observer's name repeats");
+  }
+  names.emplace_back(name);
+}
+
 // The least id above those of the indexes.
 IndexId LeastNextIndex(const TableRecord& table) {
   uint32_t next = 1;
@@ -405,6 +420,7 @@ void EncodeTable(const TableRecord& table, std::string* out) {
   if (table.next_index > LeastNextIndex(table)) {
     AppendNumberField(out, kNextIndex, table.next_index.value);
   }
+  for (const std::string& observer : table.observers) AppendField(out, kObserver, observer);
 }
 
 Result<TableRecord> DecodeTable(std::string_view bytes) {
@@ -434,6 +450,9 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
         break;
       case kNextIndex:
         table.next_index = IndexId(static_cast<uint32_t>(fields.Number(UINT32_MAX)));
+        break;
+      case kObserver:
+        AddObserver(&fields, &table);
         break;
       default:
         fields.Unknown();

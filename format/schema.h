@@ -66,6 +66,8 @@ struct TableRecord {
   std::vector<ColumnTypeRecord> columns = {};
   /// An index that is added gets at least this id: ids of dropped ones are never given out again.
   IndexId next_index{1};
+  /// Names of the observers that are told of its operations, in this order.
+  std::vector<std::string> observers = {};
 
   /// nullptr when there is none of that name that was not dropped.
   const FamilyRecord* FindFamily(std::string_view family_name) const;
@@ -85,8 +87,8 @@ struct TableRecord {
 /// The order of TableRecord::columns.
 bool ComesBefore(const ColumnTypeRecord& a, const ColumnTypeRecord& b);
 
-/// Whether `name` is valid for a table, family or index: 1 to kNameBytesMax bytes, no control
-/// characters.
+/// Whether `name` is valid for a table, family, index or observer: 1 to kNameBytesMax bytes, no
+/// control characters.
 bool IsValidName(std::string_view name);
 
 /// Appends the encoded record; schema.cc has the table of fields.

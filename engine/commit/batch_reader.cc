@@ -41,4 +41,9 @@ bool BatchReader::Next(BatchOperation* operation) {
   return true;
 }
 
+void BatchReader::Copy(const BatchOperation& operation, WriteBatch* to) {
+  to->Add(static_cast<uint8_t>(operation.kind), {operation.table, operation.row, operation.family},
+          operation.timestamp, operation.columns);
+}
+
 }  // namespace tandem::engine

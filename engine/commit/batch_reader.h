@@ -56,6 +56,8 @@ class BatchReader {
   explicit BatchReader(const WriteBatch& batch) : bytes_(batch.bytes_) {}
   /// False at the end. Overwrites `*operation`, reusing its memory.
   bool Next(BatchOperation* operation);
+  /// Adds the operation to another batch.
+  static void Copy(const BatchOperation& operation, WriteBatch* to);
 
  private:
   template <typename T>

@@ -123,7 +123,10 @@ Status CommitQueue::CommitReader(WritePlan* plan, Durability durability) {
 
 // What the plan depends on in files.
 Status CommitQueue::Read(WritePlan* plan) {
-  if (plan->checks != nullptr) return CheckGoneRows(*deps_.regions, deps_.snapshots, plan);
+  if (plan->checks != nullptr) {
+    RETURN_IF_ERROR(CheckGoneRows(*deps_.regions, deps_.snapshots, plan));
+    if (plan->is_stale || !plan->completes()) return {};
+  }
   return ReadFiles(*deps_.regions, deps_.snapshots->visible(), plan);
 }
 
@@ -273,6 +276,7 @@ Result<LogGroup> CommitQueue::Encode(const Group& group) {
     ++finished;
     if (plan->batch.operation_count() == 0) continue;
     frame.count += plan->batch.operation_count();
+    plan->last_sequence = format::SequenceNumber(frame.first.value + frame.count - 1);
     wal::AppendBatch(plan->batch, &frame.payload);
     ++batches;
     if (is_reader_ahead) AddOperations(*plan, point, &earlier);
@@ -285,7 +289,7 @@ Result<LogGroup> CommitQueue::Encode(const Group& group) {
 // Leaves `plan.batch` empty if there is nothing to write, or not yet.
 Status CommitQueue::Complete(Request* request, const CompletionPoint& point) {
   WritePlan* plan = request->plan;
-  if (plan->checks == nullptr) plan->batch.Clear();
+  if (plan->completes()) plan->batch.Clear();
   // Regions may have been split since the batch was planned.
   for (auto& table : plan->tables) table = deps_.regions->Find(table->record->id);
   if (point.reads_alone) {
@@ -293,8 +297,7 @@ Status CommitQueue::Complete(Request* request, const CompletionPoint& point) {
     if (!read.ok()) plan->batch.Clear();
     RETURN_IF_ERROR(read);
   }
-  Result<Completion> completion =
-      plan->checks != nullptr ? CheckRows(*point.earlier, *plan) : CompleteWrite(point, plan);
+  Result<Completion> completion = CompleteChecked(point, plan);
   if (!completion.has_value()) {
     plan->batch.Clear();
     return completion.error();
@@ -305,6 +308,25 @@ Status CommitQueue::Complete(Request* request, const CompletionPoint& point) {
   }
   Count(request->completion, point.reads_alone);
   return {};
+}
+
+// A batch that is not applied, since its condition does not hold, conflicts with nothing.
+Result<Completion> CommitQueue::CompleteChecked(const CompletionPoint& point, WritePlan* plan) {
+  Completion completed;
+  if (plan->completes()) {
+    ASSIGN_OR_RETURN(completed, CompleteWrite(point, plan));
+    const bool is_known = completed.outcome == Completion::Outcome::kComplete ||
+                          completed.outcome == Completion::Outcome::kUnlogged;
+    if (plan->checks == nullptr || !is_known || !plan->holds) return completed;
+  }
+  ASSIGN_OR_RETURN(Completion checked, CheckRows(*point.earlier, *plan));
+  if (checked.outcome == Completion::Outcome::kMoved) return checked;
+  for (Region* region : checked.unlogged) {
+    std::vector<Region*>& all = completed.unlogged;
+    if (std::find(all.begin(), all.end(), region) == all.end()) all.push_back(region);
+  }
+  if (!completed.unlogged.empty()) completed.outcome = Completion::Outcome::kUnlogged;
+  return completed;
 }
 
 void CommitQueue::Count(const Completion& completion, bool reads_alone) {

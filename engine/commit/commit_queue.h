@@ -16,8 +16,9 @@
 // its writer reads again; after three times the leader reads for it, in a group of its own. So
 // everybody gets through.
 //
-// A transaction goes the same way (row_checks.h): its batch is complete when it queues, and the
-// leader asks whether rows that it depends on have changed. If so, it ends with kConflict.
+// A transaction goes the same way, and so does a batch whose observers have read rows
+// (row_checks.h): the leader asks whether rows that it depends on have changed. If so, it ends with
+// kConflict.
 //
 // What a batch depends on must be in the log or in store files first. If the leader finds that
 // something is not, the batch is left out: its region logs everything from then on, and the writer
@@ -139,6 +140,7 @@ class CommitQueue {
   Status SettleCatalog();
   Result<LogGroup> Encode(const Group& group);
   Status Complete(Request* request, const CompletionPoint& point);
+  static Result<Completion> CompleteChecked(const CompletionPoint& point, WritePlan* plan);
   void Count(const Completion& completion, bool reads_alone) EXCLUDES(counts_mutex_);
   static Durability LevelOf(const Group& group);
   static void NoteUnlogged(const Group& group, const LogGroup& frame);

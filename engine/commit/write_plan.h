@@ -80,14 +80,17 @@ struct WritePlan {
   std::vector<PlannedOperation> unresolved;
   std::optional<Condition> condition;
   ReadSet read_set;
-  /// Of a transaction, whose operations are all encoded; may be null (row_checks.h). Lifetime: the
-  /// caller's. Its tables are among `tables`.
+  /// Rows that a transaction or observers have read; may be null (row_checks.h). Lifetime: the
+  /// caller's. Their tables are among `tables`.
   RowChecks* checks = nullptr;
-  bool holds = true;                ///< The condition. Set by CommitQueue::Commit, as
-  std::vector<std::string> values;  ///< the new values of increments (as text) and appends.
+  bool holds = true;                     ///< The condition. Set by CommitQueue::Commit, as
+  std::vector<std::string> values;       ///< the new values of increments (as text) and appends.
+  format::SequenceNumber last_sequence;  ///< Of its operations; also set by it. 0: it wrote none.
 
+  /// Whether its operations are encoded only when everything before the batch is known.
+  bool completes() const { return !unresolved.empty() || condition.has_value(); }
   /// Whether what it writes depends on stored data.
-  bool reads() const { return !unresolved.empty() || condition.has_value() || checks != nullptr; }
+  bool reads() const { return completes() || checks != nullptr; }
 };
 
 /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of

@@ -236,7 +236,8 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
   if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
   // Otherwise the heap that flushes freed would add to what the merge takes.
   base::ReturnFreeHeap();
-  CompactionEvent event{.table = region.table()->name, .region_id = region.id().value};
+  const std::shared_ptr<const format::TableRecord> table = region.table();  // It may be replaced.
+  CompactionEvent event{.table = table->name, .region_id = region.id().value};
   uint64_t broken = 0;
   for (const FileSlice& slice : inputs.slices()) {
     event.input_files += 1;

@@ -206,7 +206,8 @@ Result<bool> Flusher::FlushOldest(Region& region, LogState log) {
   if (version->memstores.size() < 2) return false;
   RETURN_IF_ERROR(work_.health->CheckWritable());
   const Memstore& memstore = *version->memstores.front();
-  FlushEvent event{.table = region.table()->name,
+  const std::shared_ptr<const format::TableRecord> table = region.table();  // It may be replaced.
+  FlushEvent event{.table = table->name,
                    .region_id = region.id().value,
                    .memstore_rows = memstore.row_count(),
                    .memstore_bytes = memstore.size_bytes()};

@@ -52,6 +52,7 @@ Status Linker::Link() {
 Result<Regions> Linker::RegionsOfRuns() const {
   const std::shared_ptr<const Table> table = work_.regions->Find(record().id);
   if (table == nullptr) return TableNotFound(record().name);
+  RETURN_IF_ERROR(CheckMayBeLoaded(*table->record));
   Regions regions;
   for (const LoadFiles* files : runs_) {
     for (const LoadFiles::KeySpan& span : files->spans()) {
@@ -186,6 +187,14 @@ LoadFiles::RegionOf RegionsOfTable(const RegionSet& regions,
     const Region& region = found->RegionOf(key);
     return LoadFiles::Range{region.start_key(), region.end_key()};
   };
+}
+
+Status CheckMayBeLoaded(const format::TableRecord& table) {
+  if (table.observers.empty()) return {};
+  return Status::InvalidArgument(
+      "table " + base::Quote(table.name) + " has the observer " +
+      base::Quote(table.observers.front()) +
+      ", which a load of files would not ask; use Write, or take its observers off first");
 }
 
 Status LinkLoad(const LoadWork& work, std::span<LoadFiles* const> runs) {

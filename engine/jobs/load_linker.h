@@ -38,9 +38,12 @@ struct LoadWork : FlushWork {
 LoadFiles::RegionOf RegionsOfTable(const RegionSet& regions,
                                    std::shared_ptr<const format::TableRecord> table);
 
+/// kInvalidArgument if the table has observers, which a load would pass by.
+Status CheckMayBeLoaded(const format::TableRecord& table);
+
 /// Puts the rows of the runs, oldest first, into their table; there is one run at least. Requires:
-/// LoadFiles::Complete. Errors: kNotFound (the table was dropped or truncated), kReadOnly,
-/// kNoSpace, kIoError.
+/// LoadFiles::Complete. Errors: kNotFound (the table was dropped or truncated), kInvalidArgument
+/// (it got observers), kReadOnly, kNoSpace, kIoError.
 Status LinkLoad(const LoadWork& work, std::span<LoadFiles* const> runs);
 
 /// Adds the table of `files`, with a region from each of `starts` to the next one, and their rows.

@@ -175,7 +175,8 @@ Status RegionMerger::MergeThem(Work* work) {
     for (const auto& region : work->neighbours) RETURN_IF_ERROR(deps_.compact(region));
   }
   deps_.begin(*work->merged);
-  deps_.monitor->Merged({.table = work->left().table()->name,
+  const std::shared_ptr<const format::TableRecord> table = work->left().table();
+  deps_.monitor->Merged({.table = table->name,
                          .region_id = work->merged->id().value,
                          .left_id = work->left().id().value,
                          .right_id = work->right().id().value});

@@ -149,7 +149,8 @@ Status Splitter::Divide(const std::shared_ptr<Region>& region, Cause cause, Spli
   for (const auto& half : cut.halves) deps_.begin(*half);
   result->left.region_id = cut.halves[0]->id().value;
   result->right.region_id = cut.halves[1]->id().value;
-  deps_.monitor->Split({.table = region->table()->name,
+  const std::shared_ptr<const format::TableRecord> table = region->table();
+  deps_.monitor->Split({.table = table->name,
                         .region_id = result->region_id,
                         .left_id = result->left.region_id,
                         .right_id = result->right.region_id});

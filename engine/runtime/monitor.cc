@@ -16,6 +16,34 @@ void Monitor::Tell(const Telling& telling) {
   }
 }
 
+void Monitor::TellObservers(const ObserverList& observers, std::string_view hook,
+                            const std::function<void(Observer&)>& telling) {
+  for (size_t i = 0; i < observers.size(); ++i) {
+    const Status status = Guarded([&] {
+      return observers.Ask(i, hook, [&telling](Observer& observer) {
+        telling(observer);
+        return Status();
+      });
+    });
+    if (status.ok()) continue;
+    Add(observer_failures_);
+    Log(status.message());
+  }
+}
+
+// Without memory for the list of observers, none of them is told, and that counts as one failure.
+template <typename Telling>
+void Monitor::TellObserversOf(std::string_view table, std::string_view hook,
+                              const Telling& telling) {
+  if (!observers_of_) return;
+  const Status status = Guarded([&] {
+    const ObserverList observers = observers_of_(table);
+    if (!observers.empty()) TellObservers(observers, hook, std::cref(telling));
+    return Status();
+  });
+  if (!status.ok()) Add(observer_failures_);
+}
+
 void Monitor::Log(std::string_view line) {
   Tell([line](EventListener& listener) { listener.OnLogLine(line); });
   if (!log_) return;
@@ -32,6 +60,8 @@ void Monitor::TurnedReadOnly(const Status& reason) {
 
 Status Monitor::RunFlush(FlushEvent* event, const std::function<Status()>& work) {
   Tell([event](EventListener& listener) { listener.OnFlushBegin(*event); });
+  TellObserversOf(event->table, "BeforeFlush",
+                  [event](Observer& observer) { observer.BeforeFlush(*event); });
   const int64_t began = NowMicros();
   event->status = Guarded(work);
   event->micros = static_cast<uint64_t>(NowMicros() - began);
@@ -45,6 +75,8 @@ Status Monitor::RunFlush(FlushEvent* event, const std::function<Status()>& work)
     Add(failed_flushes_);
   }
   Tell([event](EventListener& listener) { listener.OnFlushEnd(*event); });
+  TellObserversOf(event->table, "AfterFlush",
+                  [event](Observer& observer) { observer.AfterFlush(*event); });
   return event->status;
 }
 
@@ -65,6 +97,8 @@ uint64_t Monitor::FlushRate(uint64_t at_first) const {
 
 Status Monitor::RunCompaction(CompactionEvent* event, const std::function<Status()>& work) {
   Tell([event](EventListener& listener) { listener.OnCompactionBegin(*event); });
+  TellObserversOf(event->table, "BeforeMerge",
+                  [event](Observer& observer) { observer.BeforeMerge(*event); });
   const int64_t began = NowMicros();
   event->status = Guarded(work);
   event->micros = static_cast<uint64_t>(NowMicros() - began);
@@ -79,17 +113,23 @@ Status Monitor::RunCompaction(CompactionEvent* event, const std::function<Status
     Add(failed_compactions_);
   }
   Tell([event](EventListener& listener) { listener.OnCompactionEnd(*event); });
+  TellObserversOf(event->table, "AfterMerge",
+                  [event](Observer& observer) { observer.AfterMerge(*event); });
   return event->status;
 }
 
 void Monitor::Split(const RegionSplitEvent& event) {
   Add(region_splits_);
   Tell([&event](EventListener& listener) { listener.OnRegionSplit(event); });
+  TellObserversOf(event.table, "AfterSplit",
+                  [&event](Observer& observer) { observer.AfterSplit(event); });
 }
 
 void Monitor::Merged(const RegionMergeEvent& event) {
   Add(region_merges_);
   Tell([&event](EventListener& listener) { listener.OnRegionsMerged(event); });
+  TellObserversOf(event.table, "AfterMergeRegions",
+                  [&event](Observer& observer) { observer.AfterMergeRegions(event); });
 }
 
 void Monitor::OverlapsBuilt(OverlapsEvent event, int64_t began_micros) {
@@ -160,6 +200,7 @@ Statistics Monitor::Counters() const {
   statistics.scrubbed_bytes = value(scrubbed_bytes_);
   statistics.scrub_findings = value(scrub_findings_);
   statistics.listener_failures = value(listener_failures_);
+  statistics.observer_failures = value(observer_failures_);
   return statistics;
 }
 

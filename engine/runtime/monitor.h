@@ -1,5 +1,6 @@
-// Engine events: counted for Statistics and reported to the user's listener and log. Both are user
-// code: they are called without a lock, and their exceptions are caught here.
+// Engine events: counted for Statistics and reported to the user's listener and log, and to the
+// observers of the table. All are user code: they are called without a lock, and their exceptions
+// are caught here.
 #pragma once
 
 #include <array>
@@ -10,8 +11,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/clock.h"
+#include "engine/runtime/observers.h"
 #include "tandem/event_listener.h"
 #include "tandem/options.h"
 #include "tandem/statistics.h"
@@ -26,6 +29,11 @@ class Monitor {
   Monitor(base::Clock* clock, const Options& options)
       : clock_(clock), log_(options.log), listener_(options.listener) {}
 
+  /// `find` returns the observers of a table, which hear of its events too. Requires: nothing runs.
+  void FindObserversBy(std::function<ObserverList(std::string_view table)> find) {
+    observers_of_ = std::move(find);
+  }
+
   void Log(std::string_view line);
   void TurnedReadOnly(const Status& reason);
 
@@ -37,6 +45,10 @@ class Monitor {
   void Merged(const RegionMergeEvent& event);
   /// `began_micros`: NowMicros() when the building began.
   void OverlapsBuilt(OverlapsEvent event, int64_t began_micros);
+
+  /// Calls a hook that can fail nothing any more. What it throws is counted and logged.
+  void TellObservers(const ObserverList& observers, std::string_view hook,
+                     const std::function<void(Observer&)>& telling);
 
   void SectionBroken(const BrokenSectionEvent& event);
   void CountRewritten(uint64_t files) { Add(rewritten_files_, files); }
@@ -63,6 +75,8 @@ class Monitor {
   }
   template <typename Telling>
   void Tell(const Telling& telling);
+  template <typename Telling>
+  void TellObserversOf(std::string_view table, std::string_view hook, const Telling& telling);
   void NoteFlushRate(const FlushEvent& event);
   void StallBegan(const StallEvent& event);
   void StallEnded(const StallEvent& event);
@@ -70,6 +84,7 @@ class Monitor {
   base::Clock* const clock_;
   const std::function<void(std::string_view)> log_;
   const std::shared_ptr<EventListener> listener_;
+  std::function<ObserverList(std::string_view)> observers_of_;  // Empty: there are none.
 
   std::array<Counter, 7> calls_{};
   Counter batches_{0}, operations_{0}, batch_bytes_{0};
@@ -81,6 +96,7 @@ class Monitor {
   Counter region_splits_{0}, region_merges_{0};
   Counter scrubbed_bytes_{0}, scrub_findings_{0};
   Counter stalls_{0}, stall_micros_{0}, delayed_writes_{0}, listener_failures_{0};
+  Counter observer_failures_{0};
 };
 
 /// A writer's wait, from the first Begin to the end of the scope. Threads: one.

@@ -492,13 +492,21 @@ class Database {
   /// it was the first, an empty name means the next one. Errors: kNotFound (table, family),
   /// kInvalidArgument (an index is over one of its columns; it is the last family); as AlterFamily.
   Status DropFamily(std::string_view table, std::string_view family);
+  /// Sets the observers of a table (tandem/observer.h), in the order in which they are called,
+  /// durably; none: it is not observed. Each batch that commits after that was seen by exactly
+  /// these. Names that are not in Options::observers are taken, and writes are then refused.
+  /// Errors: kNotFound (table), kInvalidArgument (a name that is invalid or repeated; more than
+  /// kObserversMax); as CreateIndex.
+  Status SetObservers(std::string_view table, std::span<const std::string> observers);
   /// Applies the whole batch or nothing, atomically. Returns when the batch has reached its
   /// durability; every later read sees it. May wait for flushes and merges (see
   /// WriteOptions::no_wait).
   /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of
   /// limits; a value that does not fit its index's type: row, column and index are named), kBusy
   /// (only with no_wait), kReadOnly, kNoSpace (may be repeated), kIoError. After kIoError and
-  /// kReadOnly the batch may or may not survive; the next Open shows which.
+  /// kReadOnly the batch may or may not survive; the next Open shows which. On a table with
+  /// observers also what these return, kConflict (a row that they read was changed meanwhile: the
+  /// write may be repeated) and kUnsupported (one is not registered).
   Status Write(const WriteOptions& options, const WriteBatch& batch);
 
   /// Adds `delta` to a column and returns the sum. Of calls that change a row at the same time each
@@ -606,7 +614,8 @@ class Database {
   Status DropSnapshot(std::string_view name);
   /// The snapshots that have names, by name.
   Result<std::vector<NamedSnapshotInfo>> ListSnapshots();
-  /// Begins a bulk load of the table (tandem/bulk_load.h). Errors: kNotFound, kReadOnly.
+  /// Begins a bulk load of the table (tandem/bulk_load.h). Errors: kNotFound, kInvalidArgument (the
+  /// table has observers), kReadOnly.
   Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options = {});
   /// Begins a transaction at the current state (tandem/transaction.h).
   Result<Transaction> Begin();
@@ -675,11 +684,11 @@ class Database {
 
   /// Writes the table, as of one point in time, to the new directory `path`: a database that holds
   /// this table alone, with its definition, regions and indexes, and of its rows what a read sees,
-  /// with all versions and timestamps. It can be opened, and attached elsewhere. On failure it is
-  /// removed; after a crash it cannot be attached. Close is refused meanwhile. Errors: kNotFound
-  /// (table, parent), kInvalidArgument (`path` is inside the database's directory; the snapshot
-  /// belongs to another database), kAlreadyExists, kCancelled, kCorruption, kIoError, kNoSpace.
-  /// Threads: readers and writers may run meanwhile.
+  /// with all versions and timestamps. No observer is asked. It can be opened, and attached
+  /// elsewhere. On failure it is removed; after a crash it cannot be attached. Close is refused
+  /// meanwhile. Errors: kNotFound (table, parent), kInvalidArgument (`path` is inside the
+  /// database's directory; the snapshot belongs to another database), kAlreadyExists, kCancelled,
+  /// kCorruption, kIoError, kNoSpace. Threads: readers and writers may run meanwhile.
   Result<TableCopy> ExportFiles(std::string_view table, const std::string& path,
                                 const ExportFilesOptions& options = {});
   /// Adds the rows of an export, which may be of another table or database, to the table: all at
@@ -689,9 +698,10 @@ class Database {
   /// it is attached twice, the second time changes nothing that a read sees. Errors (nothing was
   /// changed, but after kIoError a crash may show the rows): kNotFound (table, `path`),
   /// kInvalidArgument (`path` is no export, or not complete; a family that the table lacks, a
-  /// column of another type, a value that does not fit an index), kCorruption naming file and
-  /// offset, kUnsupported, kCancelled, kReadOnly, kNoSpace, kIoError. Threads: readers and writers
-  /// may run meanwhile; these wait while memstores are flushed and the ends of files are written.
+  /// column of another type, a value that does not fit an index; the table has observers),
+  /// kCorruption naming file and offset, kUnsupported, kCancelled, kReadOnly, kNoSpace, kIoError.
+  /// Threads: readers and writers may run meanwhile; these wait while memstores are flushed and the
+  /// ends of files are written.
   Result<TableCopy> Attach(std::string_view table, const std::string& path,
                            const AttachOptions& options = {});
   /// Adds a table of another database, with its definition, regions, indexes and latest rows, under

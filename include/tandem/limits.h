@@ -22,6 +22,7 @@ inline constexpr uint32_t kFamiliesMax = 64;                     ///< Families o
 inline constexpr uint32_t kIndexesMax = 64;                      ///< Indexes of one table.
 inline constexpr uint32_t kColumnTypesMax = 1024;                ///< Columns of a table with types.
 inline constexpr size_t kNamedSnapshotsMax = 1024;               ///< Named snapshots.
+inline constexpr uint32_t kObserversMax = 16;                    ///< Observers of one table.
 inline constexpr uint32_t kPredicateDepthMax = 200;              ///< Levels of AND, OR and NOT.
 inline constexpr uint32_t kParametersMax = 32'766;               ///< Parameters of a query.
 inline constexpr uint32_t kRowsPerFileMax = 0x7fff'ffff;         ///< Rows of one store file.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 namespace tandem {
 
 class EventListener;
+class Observer;
 class Snapshot;
 
 enum class IoBackend : uint8_t {
@@ -77,6 +79,9 @@ struct Options {
   std::function<void(std::string_view line)> log = {};
   /// Receives flush, compaction, stall and other events. May be null.
   std::shared_ptr<EventListener> listener = {};
+  /// Observers by name (tandem/observer.h), which tables name; none is null. A table that names one
+  /// that is not here refuses writes.
+  std::map<std::string, std::shared_ptr<Observer>, std::less<>> observers = {};
 };
 
 /// When a write is acknowledged, which is also when it becomes visible.

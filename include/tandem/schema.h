@@ -75,6 +75,9 @@ struct TableOptions {
   /// Row keys at which the table is cut into regions from the start, in any order, without
   /// duplicates.
   std::vector<std::string> split_keys = {};
+  /// Names of observers (tandem/observer.h), which are told of the table's operations in this
+  /// order; at most kObserversMax. Where one is not in Options::observers, writes are refused.
+  std::vector<std::string> observers = {};
 };
 
 }  // namespace tandem

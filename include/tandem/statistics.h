@@ -79,6 +79,7 @@ struct Statistics {
   uint64_t delayed_writes = 0;
   uint64_t scrubbed_bytes = 0, scrub_findings = 0;  ///< See Options::scrub_bytes_per_second.
   uint64_t listener_failures = 0;  ///< Exceptions that a listener or the log threw.
+  uint64_t observer_failures = 0;  ///< And observers, in hooks that could fail nothing any more.
 
   uint64_t torn_bytes = 0;  ///< At the log's end when it was opened: a write that a crash cut off.
 

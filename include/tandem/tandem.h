@@ -8,6 +8,7 @@
 #include "tandem/encoding.h"
 #include "tandem/event_listener.h"
 #include "tandem/limits.h"
+#include "tandem/observer.h"
 #include "tandem/options.h"
 #include "tandem/predicate.h"
 #include "tandem/row.h"

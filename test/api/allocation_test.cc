@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <ranges>
 #include <string>
@@ -55,6 +56,7 @@ struct ApiFixture {
     options.create_if_missing = true;
     options.memory_bytes = 8 << 20;
     options.io = IoBackend::kPosix;
+    options.observers = observers;
     auto opened = Database::Open(directory.Path("db"), options);
     BOOST_REQUIRE_MESSAGE(opened.has_value(), opened.status().ToString());
     database = std::move(*opened);
@@ -109,6 +111,7 @@ struct ApiFixture {
 
   // In memory, where syncing costs nothing.
   TemporaryDirectory directory{"/dev/shm"};
+  std::map<std::string, std::shared_ptr<Observer>, std::less<>> observers;
   std::unique_ptr<Database> database;
 };
 
@@ -316,6 +319,57 @@ BOOST_AUTO_TEST_CASE(EditsOfTheSchemaFailWholly) {
   FailEach("DropTable", [&] { return or_done(database->DropTable("t")); });
   BOOST_CHECK_EQUAL(database->DropTable("t").code(), StatusCode::kNotFound);
   BOOST_REQUIRE_EQUAL(database->Close().ToString(), "OK");
+}
+
+// Its own mutations, an addition and a filter.
+class Doubling final : public Observer {
+  Status BeforeWrite(PendingWrite* write) override {
+    WriteBatch twice;
+    for (size_t i = 0; i < write->mutations().size(); ++i) {
+      const Mutation& mutation = write->mutations()[i];
+      const auto row = write->Get({}, write->table(), mutation.row);
+      if (!row.has_value()) return row.error();
+      if (mutation.kind != Mutation::Kind::kPut) continue;
+      WriteBatch same;
+      same.PutColumns(write->table(), mutation.row, mutation.family, mutation.columns);
+      const Status status = write->Replace(i, same);
+      if (!status.ok()) return status;
+      twice.PutColumns("copy", mutation.row, "d", mutation.columns);
+    }
+    return write->Add(twice);
+  }
+  bool has_filter() const override { return true; }
+};
+
+BOOST_AUTO_TEST_CASE(CallsOnAnObservedTableFailWholly) {
+  CreateAndFill();
+  BOOST_REQUIRE(database->CreateTable({.name = "copy", .families = {{.name = "d"}}}).ok());
+  database.reset();
+  observers = {{"o", std::make_shared<Doubling>()}};
+  Open();
+  const std::vector<std::string> names = {"o"};
+  FailEach("SetObservers", [&] { return database->SetObservers("t", names); });
+  WriteBatch batch;
+  batch.Put("t", "row7", "d", "c", "value");
+  FailEach("Write", [&] { return database->Write({}, batch); });
+  FailEach("Increment", [&] { return database->Increment({}, "t", "row7", "d", "n").status(); });
+  FailEach("Transact", [&] {
+    return database->Transact(
+        [](Transaction& transaction) { return transaction.Put("t", "row8", "d", "c", "value"); });
+  });
+  FailEach("Get", [&] { return database->Get({}, "t", "row7").status(); });
+  FailEach("GetPinned", [&]() -> Status {
+    PinnedRow row;
+    return database->GetPinned({}, "t", "row7", &row).status();
+  });
+  const std::vector<std::string_view> keys = {"row7", "row8"};
+  FailEach("MultiGet", [&] { return database->MultiGet({}, "t", keys).status(); });
+  FailEach("Scan", [&] { return Drain(database->Scan({}, "t", {})); });
+  const Predicate predicate = Predicate::Equal("c", "value");
+  FailEach("Query", [&] { return Drain(database->Query({}, "t", predicate)); });
+  FailEach("Count", [&] { return database->Count({}, "t", predicate).status(); });
+  BOOST_CHECK_EQUAL(database->Count({}, "copy", predicate).value(), 2u);
+  CheckSound(30);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

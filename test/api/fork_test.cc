@@ -156,6 +156,7 @@ int CallThatIsNotBusy(Handles* handles) {
       database.AddFamily("t", {.name = "g"}).code(),
       database.AlterFamily("t", {.name = "g"}).code(),
       database.DropFamily("t", "g").code(),
+      database.SetObservers("t", {}).code(),
       database.Flush().code(),
       database.Compact("").code(),
       database.Verify(false).status().code(),
@@ -287,6 +288,50 @@ BOOST_AUTO_TEST_CASE(WhatAChildDestroysStaysAsItWas) {
   BOOST_CHECK_EQUAL(FilesOf(directory.Path("db")), before);
   BOOST_CHECK(handles->database->Get({}, "t", "100001")->has_value());
   handles.reset();
+}
+
+/// Forks in its hooks, and both processes return.
+class Forking final : public Observer {
+ public:
+  Status BeforeWrite(PendingWrite* write) override {
+    Fork();
+    if (child != 0) return {};
+    const StatusCode code = write->Get({}, "t", "row").status().code();
+    return code == StatusCode::kBusy ? Status() : Status::Corruption("it was read");
+  }
+  Status BeforeGet(const ObservedGet&) override {
+    Fork();
+    return {};
+  }
+  pid_t child = -1;
+
+ private:
+  void Fork() { child = fork(); }
+};
+
+BOOST_AUTO_TEST_CASE(AChildThatAHookForkedGoesNoFurther) {
+  const TemporaryDirectory directory;
+  const auto forking = std::make_shared<Forking>();
+  Options options;
+  options.create_if_missing = true;
+  options.memory_bytes = 8 << 20;
+  options.observers = {{"f", forking}};
+  const auto database = *Database::Open(directory.Path("db"), options);
+  const TableOptions table{.name = "t", .families = {{.name = "d"}}, .observers = {"f"}};
+  BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");
+  WriteBatch batch;
+  batch.Increment("t", "row", "d", "n");
+  const auto check = [&](const Status& status) {
+    if (forking->child == 0) _exit(status.code() == StatusCode::kBusy ? 0 : 1);
+    BOOST_CHECK_EQUAL(status.ToString(), "OK");
+    BOOST_CHECK_EQUAL(ExitCodeOf(forking->child), 0);
+  };
+  for (int i = 0; i < 3; ++i) check(database->Write({}, batch));
+  check(database->Get({}, "t", "row").status());
+  BOOST_CHECK_EQUAL(database->SetObservers("t", {}).ToString(), "OK");
+  BOOST_CHECK_EQUAL((*database->Get({}, "t", "row"))->Find("d", "n").value(), "3");
+  BOOST_CHECK(database->Verify(true)->findings.empty());
+  BOOST_CHECK_EQUAL(database->Close().ToString(), "OK");
 }
 
 BOOST_AUTO_TEST_CASE(AChildHasDatabasesOfItsOwn) {

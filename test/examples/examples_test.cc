@@ -103,6 +103,18 @@ listener_failures 0
 )");
 }
 
+BOOST_AUTO_TEST_CASE(AnObserverKeepsTotalsExact) {
+  CheckExample("example_totals",
+               R"(ann: 2 orders, 350
+bob: 1 orders, 100
+refused: InvalidArgument: observer 'totals' in BeforeWrite: )"
+               R"(an order is written and deleted as a whole
+ann: the total equals a recount
+bob: the total equals a recount
+eva: the total equals a recount
+)");
+}
+
 BOOST_AUTO_TEST_CASE(AJobQueueLosesNothingWhenItIsKilled) {
   const Run run =
       RunCommand("python3 test/examples/job_queue_test.py " + ProgramPath("example_job_queue") +

@@ -227,6 +227,30 @@ BOOST_AUTO_TEST_CASE(DamagedBytesNeverPassForAnotherShape) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(ObserversComeBackInTheirOrder) {
+  TableRecord table = SampleTable(7);
+  const std::string before = Encoded(table);
+  table.observers = {"z", "a"};
+  const std::string encoded = Encoded(table);
+  // Field 15, with a length and the bytes of each name.
+  BOOST_TEST(encoded == before + "\x0f\x01z\x0f\x01" + "a");
+  BOOST_TEST((DecodeTable(encoded)->observers == table.observers));
+  BOOST_TEST(DecodeTable(before)->observers.empty());
+}
+
+BOOST_AUTO_TEST_CASE(ObserversThatAreWrongAreRefused) {
+  const std::string before = Encoded(SampleTable(7));
+  const auto decode = [&](const std::string& fields) {
+    return DecodeTable(before + fields).status();
+  };
+  BOOST_TEST((decode("\x0f\x01z\x0f\x01z").code() == StatusCode::kCorruption));
+  BOOST_TEST((decode(std::string("\x0f\x00", 2)).code() == StatusCode::kCorruption));
+  BOOST_TEST((decode("\x0f\x01\x07").code() == StatusCode::kCorruption));
+  std::string many;
+  for (char name = 'a'; name < 'a' + 17; ++name) many += std::string("\x0f\x01") + name;
+  BOOST_TEST((decode(many).code() == StatusCode::kUnsupported));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

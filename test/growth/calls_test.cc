@@ -7,6 +7,7 @@
 #include "test/growth/growth.h"
 #include "test/growth/tables.h"
 #include "test/support/print.h"
+#include "tools/simulation/same_observer.h"
 
 namespace tandem::test {
 namespace {
@@ -80,6 +81,21 @@ double OfAttachedRow(TestEngine* engine, uint64_t n) {
   return static_cast<double>(all) / static_cast<double>(n);
 }
 
+/// Of a write of n operations to an observed table, for each: with what the observer replaces.
+double OfObservedOperation(uint64_t n) {
+  TestEngine engine;
+  engine.options.observers[kSameObserver] = NewSameObserver();
+  engine.tuning.memstore_bytes = 8 << 20;
+  engine.tuning.memstores_total_bytes = 16 << 20;
+  CreateTable(&engine);
+  const std::vector<std::string> observers = {kSameObserver};
+  BOOST_REQUIRE(engine->SetObservers("t", observers).ok());
+  WriteBatch batch;
+  for (uint64_t i = 0; i < n; ++i) batch.Put("t", RowKey(i), "d", "c", "new");
+  const uint64_t all = AllocationsOf([&] { BOOST_REQUIRE(engine.Write(batch).ok()); });
+  return static_cast<double>(all) / static_cast<double>(n);
+}
+
 BOOST_AUTO_TEST_SUITE(Calls)
 
 BOOST_AUTO_TEST_CASE(AGetAllocatesTheSameInAnyTable) {
@@ -130,6 +146,13 @@ BOOST_AUTO_TEST_CASE(AnAttachAllocatesTheSameForEachRow) {
          .n = 4 * kRows,
          .bound = AtMost(2),
          .measure = Allocations(Place::kFile, OfAttachedRow)});
+}
+
+BOOST_AUTO_TEST_CASE(AnObservedOperationAllocatesTheSameInAnyBatch) {
+  Check({.cost = "allocations of an observed write of n operations, for each",
+         .n = kRows,
+         .bound = AtMost(60),
+         .measure = OfObservedOperation});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

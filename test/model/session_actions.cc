@@ -140,7 +140,8 @@ Status Session::Apply(const SessionAction& action) {
                                  [](const ModelOperation& operation) { return operation.reads(); });
   const bool may_be_lost = action.durability == Durability::kMemory || IsUnlogged(action);
   if (!reads && !may_be_lost && action.seed / 2 % kOneIn == 0) return ApplyInTransaction(action);
-  if (!may_be_lost && action.seed / 2 % kOneIn == 1 && MayBeLoaded(action.batch)) {
+  const bool is_observed = !PlanOf(action.batch[0].table).options.observers.empty();
+  if (!may_be_lost && !is_observed && action.seed / 2 % kOneIn == 1 && MayBeLoaded(action.batch)) {
     ++counters_.bulk_loads;
     return LoadInBulk(&store_.engine(), action.batch, [this] { begun_micros_ = now(); });
   }
@@ -338,9 +339,10 @@ Status Session::Flush(const std::string& table) {
 }
 
 // On the simulated disk, where directories are cheap. What is not logged may be lost region by
-// region, but not what is attached.
+// region, but not what is attached. To a table with observers nothing is attached.
 Status Session::CopyTable(const std::string& table) {
-  if (store_.simulated() == nullptr || PlanOf(table).unlogged) return {};
+  const TablePlan& plan = PlanOf(table);
+  if (store_.simulated() == nullptr || plan.unlogged || !plan.options.observers.empty()) return {};
   ++counters_.table_copies;
   return CopyOntoItself(&store_.engine(), table, &copies_);
 }

@@ -5,11 +5,13 @@
 
 #include "test/model/session.h"
 #include "test/model/tables.h"
+#include "tools/simulation/same_observer.h"
 
 namespace tandem::test {
 
 void Session::Create() {
   tables_ = NewTables(&dice_, plan_.rows);
+  if (plan_.seed % 2 == 0) tables_[1].options.observers = {kSameObserver};
   RequireOk(store_.Open(), "open");
   std::vector<std::string> logged, unlogged;
   for (const TablePlan& plan : tables_) {

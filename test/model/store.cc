@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "tools/simulation/same_observer.h"
+
 namespace tandem::test {
 
 Store::Store(const Setup& setup)
@@ -27,6 +29,7 @@ Status Store::Open() {
   executor_ = std::make_unique<InlineExecutor>(clock_);
   Options options;
   options.create_if_missing = true;
+  options.observers[kSameObserver] = NewSameObserver();
   auto engine = engine::Engine::Open(path_, options, setup_.tuning,
                                      {.file_system = file_system_,
                                       .clock = &clock_,

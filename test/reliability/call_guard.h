@@ -71,6 +71,9 @@ class GuardedEngine final : public engine::Engine {
   Status DropFamily(std::string_view table, std::string_view family) override {
     return Within(guard_, [&] { return engine_->DropFamily(table, family); });
   }
+  Status SetObservers(std::string_view table, std::span<const std::string> observers) override {
+    return Within(guard_, [&] { return engine_->SetObservers(table, observers); });
+  }
   Status Write(const WriteOptions& options, const WriteBatch& batch) override {
     return Within(guard_, [&] { return engine_->Write(options, batch); });
   }

@@ -1,5 +1,6 @@
 // The fixed workloads: each is about one thing that writes, in as few operations as show it.
 #include "test/reliability/workload.h"
+#include "tools/simulation/same_observer.h"
 
 namespace tandem::reliability {
 namespace {
@@ -477,6 +478,28 @@ Workload NamedSnapshots(uint64_t seed) {
       .Done();
 }
 
+// Its hooks read rows in memory, in files, and of two regions, for blind and for reading batches.
+Workload ObservedWrites(uint64_t seed) {
+  TableOptions observed = Table("t", 2);
+  observed.observers = {test::kSameObserver};
+  const ModelOperation add{Kind::kIncrement, "t", "p", "d", {{"n", "2"}}, {}};
+  return Script("observed writes", seed)
+      .Create(observed)
+      .Create(Table("u"))
+      .Synced({Put("p", {{"c", "1"}}), Put("q", {{"c", "1"}}), Put("p", {{"c", "1"}}, "u")})
+      .Written({add, Put("r", {{"c", "2"}})})
+      .Flush()
+      .InTransaction(Durability::kSynced, {Put("p", {{"c", "3"}}), Put("s", {{"c", "3"}})})
+      .Split("q")
+      .Written({add, Delete(Kind::kDeleteRow, "q", "")})
+      .Synced({Delete(Kind::kDeleteCell, "p", "c"), add})
+      .Reopen()
+      .Write(Durability::kBuffered, {Put("q", {{"v", Repeated('v', 2500)}})})
+      .Synced({Put("r", {{"c", "4"}}), Put("r", {{"c", "4"}}, "u")})
+      .Compact()
+      .Done();
+}
+
 Workload LargeValues(uint64_t seed) {
   Columns wide;
   for (int i = 0; i < 60; ++i) {
@@ -554,7 +577,7 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
       LogRoll,      Creations,          Reopenings,   MemoryWrites,      LargeValues,
       Families,     BackgroundFlushes,  ManifestRoll, MemoryBatches,     ManySegments,
       Splits,       MemoryBatchesSplit, RegionMerges, Removals,          FamiliesThatGo,
-      Indexes,      BulkLoads,          TableCopies,  NamedSnapshots};
+      Indexes,      BulkLoads,          TableCopies,  NamedSnapshots,    ObservedWrites};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

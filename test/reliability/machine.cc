@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "tools/simulation/same_observer.h"
+
 namespace tandem::reliability {
 
 Machine::Machine(const Setup& setup)
@@ -12,6 +14,7 @@ Status Machine::Open() {
   executor_ = std::make_unique<test::InlineExecutor>(clock_);
   Options options;
   options.create_if_missing = true;
+  options.observers[test::kSameObserver] = test::NewSameObserver();
   const std::string path = kDatabasePath;
   const engine::Environment environment{.file_system = setup_.files,
                                         .clock = &clock_,

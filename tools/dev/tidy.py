@@ -25,7 +25,7 @@ ROOMS = [
     ["engine/read"],
     ["engine/query"],
     ["engine/commit"],
-    ["engine/jobs", "engine/transaction", "engine/verify"],
+    ["engine/jobs", "engine/observer", "engine/transaction", "engine/verify"],
     ["engine/backup"],
     ["engine"],
     ["engine/salvage"],

@@ -27,6 +27,11 @@ std::string Text(const T& value) {
 void AddTable(const format::TableRecord& table, Properties* out) {
   Properties& properties = *out;
   properties[{"table", Text(table.id.value), "name"}] = table.name;
+  std::string observers;
+  for (const std::string& observer : table.observers) {
+    observers += (observers.empty() ? "" : ", ") + observer;
+  }
+  if (!observers.empty()) properties[{"table", Text(table.id.value), "observers"}] = observers;
   for (const format::FamilyRecord& family : table.families) {
     const FamilyOptions& options = family.options;
     const std::string dropped =

@@ -22,7 +22,7 @@ MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
 # Records (9, 12): the fields of tags 1, 3, 5, .. in order; $ bytes, * a list, + a list of bytes, else
 # a number, which may be left out with ?.
 FIELDS = {
-    'table': 'id name$ secret$ family* index* typed* next_index?',
+    'table': 'id name$ secret$ family* index* typed* next_index? observer+',
     'family': 'id name$ max_versions ttl compression block_size',
     'index': 'id name$ state column*', 'column': 'family qualifier$ type descending',
     'typed': 'family qualifier$ type',

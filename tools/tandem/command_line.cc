@@ -46,6 +46,7 @@ struct Arguments {
   RenameVerbOptions rename;
   AlterVerbOptions alter;
   FamilyVerbOptions family;
+  ObserversVerbOptions observers;
   IndexVerbOptions index;
   SnapshotVerbOptions snapshot;
   ClockOptions clock;
@@ -367,6 +368,9 @@ void Grammar::AddSchemaEdits() {
                      "add, alter: NAME[,versions=3][,ttl=7d][,compression=none|zstd]\n"
                      "[,block-size=8KiB]; drop: NAME");
   family->add_flag("--yes", arguments_.family.yes, "drop: do not ask");
+  CLI::App* observers = AddVerb("observers", &arguments_.observers);
+  observers->add_option("NAME", arguments_.observers.names, "The observers to set, in order");
+  observers->add_flag("--none", arguments_.observers.none, "Take all off");
   CLI::App* index = AddVerb("index", &arguments_.index);
   index->add_option("INDEX", arguments_.index.index,
                     "create: NAME=FAMILY:COLUMN[:TYPE][:desc]; else: NAME");

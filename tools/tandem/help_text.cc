@@ -204,6 +204,18 @@ rows that had no others; indexes over its columns have to be dropped before. Whe
 are lost, the verb asks first; elsewhere than at a terminal --yes is needed. Snapshots
 that a program holds go on with what they had.
 )"},
+    {"observers",
+     R"(Example: tandem observers shop/ orders
+         tandem observers shop/ orders audit totals
+         tandem observers shop/ orders --none
+
+Lists, sets or takes off the observers of a table: code of the program that owns the
+database, known here by name alone. It is asked before each write and told after it, and
+may hide what reads return. Where an observer is not registered, writes are refused; so
+they are by this program, whose reads show what is stored. No program loads a table in
+bulk, or attaches to it, while it has observers. Off means off: what an observer
+maintained, such as counters, is no longer kept up to date.
+)"},
     {"index",
      R"(Example: tandem index create shop/ orders by_total=d:total:int64
          tandem index list shop/
@@ -351,6 +363,7 @@ Make      create    make a table, and the database where there is none
           put, delete  write cells of a row; delete a row, a family, a column, a version
           drop, truncate, rename  remove a table, or all its rows; give it another name
           index, family, alter  indexes and families come and go; types of columns
+          observers  code that is asked about each write: list, set, take off
 Look      info      tables, regions, files, indexes, memory
           regions, du  list regions; explain every byte of the directory
           get, scan  print one row; print rows in key order

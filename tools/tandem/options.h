@@ -211,6 +211,14 @@ struct FamilyVerbOptions {
   OutputMode output = OutputMode::kTable;
 };
 
+struct ObserversVerbOptions {
+  std::string path;
+  std::string table;
+  std::vector<std::string> names;  ///< To set; empty: list them, or
+  bool none = false;               ///< take all off.
+  OutputMode output = OutputMode::kTable;
+};
+
 struct IndexVerbOptions {
   std::string action;  ///< create, drop, build, list, verify or stats.
   std::string path;    ///< Of the database; for verify also of a store file.
@@ -298,7 +306,8 @@ using VerbOptions = std::variant<
     ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
     RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
     CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions,
-    RenameVerbOptions, AlterVerbOptions, FamilyVerbOptions, IndexVerbOptions, SnapshotVerbOptions,
+    RenameVerbOptions, AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
+    SnapshotVerbOptions,
     ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
     AttachVerbOptions, RestoreTableVerbOptions, StressOptions, ReplayOptions, VersionOptions>;
 

@@ -10,6 +10,7 @@
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/index_output.h"
+#include "tools/tandem/observers_output.h"
 #include "tools/tandem/progress.h"
 #include "tools/tandem/snapshot_output.h"
 #include "tools/tandem/table_picture.h"
@@ -215,6 +216,7 @@ Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
     WriteFamilies(table, writer.get());
     WriteIndexes(table, writer.get());
     WriteColumns(table, writer.get());
+    WriteObservers(table, writer.get());
     WriteRegions(table, writer.get());
     WriteFiles(table, writer.get());
   }

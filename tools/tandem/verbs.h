@@ -34,6 +34,7 @@ Result<ExitCode> RunVerb(const TruncateVerbOptions& options, const Context& cont
 Result<ExitCode> RunVerb(const RenameVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const AlterVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const FamilyVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const ObserversVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const IndexVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const SnapshotVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ClockOptions& options, const Context& context);
