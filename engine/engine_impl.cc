@@ -109,24 +109,7 @@ void EngineImpl::BuildComponents() {
   named_snapshots_ = std::make_shared<NamedSnapshots>(database_.files.get(), regions);
   if (!options_.read_only) SealOldSegments(database_, &segments_);
   snapshots_->Publish(database_.last_sequence);
-  log_ = std::make_unique<GroupLog>(storage, &segments_, &health_, database_.last_sequence,
-                                    database_.memory.get());
-  log_->UpdateLogBytes();
-  applier_ = std::make_unique<GroupApplier>(regions);
-  queue_ = std::make_unique<CommitQueue>(
-      CommitDependencies{.log = log_.get(),
-                         .applier = applier_.get(),
-                         .snapshots = snapshots_.get(),
-                         .time = &time_,
-                         .health = &health_,
-                         .jobs = jobs_.get(),
-                         .regions = regions,
-                         .flush = [this](Region* region) { return FlushAllOf(*region); },
-                         .settle_catalog = [this] { return CommitCounters(); },
-                         .after_group = [this] { maintenance_->AfterGroup(); }},
-      database_.last_sequence);
-  editor_ = std::make_unique<CatalogEditor>(storage, &time_, &health_,
-                                            [this] { return queue_->last_sequence(); });
+  BuildCommitQueue();
   const FileWork work{.files = database_.files.get(),
                       .editor = editor_.get(),
                       .snapshots = snapshots_.get(),
@@ -177,6 +160,30 @@ void EngineImpl::BuildComponents() {
                              .health = &health_,
                              .jobs = jobs_.get(),
                              .bytes_per_second = options_.scrub_bytes_per_second});
+}
+
+// With the log below it and the catalog's editor beside it.
+void EngineImpl::BuildCommitQueue() {
+  Storage* storage = database_.opened.storage.get();
+  RegionSet* regions = database_.regions.get();
+  log_ = std::make_unique<GroupLog>(storage, &segments_, &health_, database_.last_sequence,
+                                    database_.memory.get());
+  log_->UpdateLogBytes();
+  applier_ = std::make_unique<GroupApplier>(regions);
+  queue_ = std::make_unique<CommitQueue>(
+      CommitDependencies{.log = log_.get(),
+                         .applier = applier_.get(),
+                         .snapshots = snapshots_.get(),
+                         .time = &time_,
+                         .health = &health_,
+                         .jobs = jobs_.get(),
+                         .regions = regions,
+                         .flush = [this](Region* region) { return FlushAllOf(*region); },
+                         .settle_catalog = [this] { return CommitCounters(); },
+                         .after_group = [this] { maintenance_->AfterGroup(); }},
+      database_.last_sequence);
+  editor_ = std::make_unique<CatalogEditor>(storage, &time_, &health_,
+                                            [this] { return queue_->last_sequence(); });
 }
 
 // They know each other: a region that grows too large is split, and what it becomes is maintained.

@@ -161,6 +161,7 @@ class EngineImpl final : public Engine {
   /// What a call after Close returns.
   static Status Closed();
   void BuildComponents();
+  void BuildCommitQueue();
   void BuildMaintenance();
   void BuildLoadWork(const FileWork& files);
   void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);

@@ -329,8 +329,10 @@ Status CheckChange(const CatalogEdit& edit, const Catalog& before, const Catalog
     if (region != after.regions.end()) RETURN_IF_ERROR(CheckRegion(after, region->second));
   }
   RETURN_IF_ERROR(CheckRemovedFiles(edit, after));
-  for (const SnapshotRecord& snapshot : edit.add_snapshots) {
-    RETURN_IF_ERROR(CheckSnapshot(after, snapshot));
+  for (const SnapshotRecord& added : edit.add_snapshots) {
+    const auto snapshot = after.snapshots.find(added.name);
+    if (snapshot == after.snapshots.end()) continue;
+    RETURN_IF_ERROR(CheckSnapshot(after, snapshot->second));
   }
   for (const std::string& name : edit.remove_snapshots) {
     const auto removed = before.snapshots.find(name);

@@ -362,8 +362,7 @@ Make      create    make a table, and the database where there is none
           import    read rows from jsonl, csv, tsv and files of Debian
           put, delete  write cells of a row; delete a row, a family, a column, a version
           drop, truncate, rename  remove a table, or all its rows; give it another name
-          index, family, alter  indexes and families come and go; types of columns
-          observers  code that is asked about each write: list, set, take off
+          index, family, alter, observers  what comes and goes; types of columns; code asked
 Look      info      tables, regions, files, indexes, memory
           regions, du  list regions; explain every byte of the directory
           get, scan  print one row; print rows in key order
@@ -375,12 +374,9 @@ Files     dump      print what files of a database hold, or say about one row
 Care      flush, compact  write memory to files; merge files
           split, merge-regions  cut a region in two; make two regions one
           clock     what the database makes of the wall clock; accept it
-          snapshot  keep the state of tables under a name; list and drop them
-          checkpoint  make a copy as of now that shares files
-          backup, restore  add to a directory of backups; list, verify and restore them
-          restore-table  get one table out of a checkpoint or a backup
-          export    write rows so that import reads them back, byte for byte
-          attach    add rows that export wrote as files
+          snapshot, checkpoint  keep a state under a name; a copy of it that shares files
+          backup, restore, restore-table  add to backups, list them; all or one table back
+          export, attach  write rows as import reads them, or as files that attach adds
           salvage   copy what is good out of a damaged database
 Measure   stress, replay  random work, kills, crashes and faults, all compared; run it again
 

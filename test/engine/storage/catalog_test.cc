@@ -407,7 +407,8 @@ BOOST_AUTO_TEST_CASE(AnEditIsRefusedIfTheWholeCatalogIsWrongAfterIt) {
     Status status = ApplyEditInPlace(edit, &expected);
     if (status.ok()) status = CheckCatalog(expected);
     const Status found = ApplyEdit(edit, &catalog);
-    BOOST_REQUIRE_EQUAL(found.ok(), status.ok());
+    BOOST_REQUIRE_MESSAGE(found.ok() == status.ok(), found.ToString()
+                                                         << " != " << status.ToString());
     if (!status.ok()) continue;
     applied += edit.put_regions.empty() ? 0 : 1;
     with_snapshots += edit.add_snapshots.empty() ? 0 : 1;
