@@ -64,8 +64,10 @@ std::unique_ptr<FlushedRows::Recorder> OverlapWorker::NewRecorder(const RegionVe
 Status OverlapWorker::BuildMissing(Region& region) {
   std::vector<format::FileNumber> seen;  // The files when the last search began.
   while (seen != FileNumbers(*region.version()) && region.TryBegin(Region::Work::kOverlaps)) {
-    seen = FileNumbers(*region.version());
-    const Status status = Guarded([&] { return BuildInTurn(region); });
+    const Status status = Guarded([&] {
+      seen = FileNumbers(*region.version());
+      return BuildInTurn(region);
+    });
     region.End(Region::Work::kOverlaps);
     RETURN_IF_ERROR(status);
   }

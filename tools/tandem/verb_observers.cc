@@ -23,7 +23,7 @@ Result<ExitCode> ListObservers(const ObserversVerbOptions& options, const Contex
 
 Result<ExitCode> RunVerb(const ObserversVerbOptions& options, const Context& context) {
   if (options.none && !options.names.empty()) {
-    return Status::InvalidArgument("observers: names and --none exclude each other");
+    return Status::InvalidArgument("names and --none exclude each other");
   }
   if (!options.none && options.names.empty()) return ListObservers(options, context);
   std::vector<std::string> names;
