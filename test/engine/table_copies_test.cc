@@ -523,7 +523,8 @@ BOOST_AUTO_TEST_CASE(DamageOfWhatOnlyASnapshotHasIsNotInTheWay) {
   BOOST_REQUIRE_EQUAL(engine()->CreateSnapshot("s", {}).ToString(), "OK");
   for (const int row : {3, 30}) PutRow(engine(), "t", row, "later", 100);
   BOOST_REQUIRE(engine()->Compact("t").ok());
-  for (const uint64_t number : engine()->ListSnapshots()->front().files) {
+  const std::vector<NamedSnapshotInfo> snapshots = *engine()->ListSnapshots();
+  for (const uint64_t number : snapshots.front().files) {
     const std::string name = "store-" + std::to_string(number);
     std::string bytes = *disk.Content("db", name);
     bytes[200] = static_cast<char>(bytes[200] ^ 4);
