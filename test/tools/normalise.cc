@@ -28,7 +28,8 @@ bool IsVariableNumber(std::string_view before, std::string_view word) {
   for (const char* name : {"store-", "log-", "manifest-"}) {
     if (before.ends_with(name)) return true;
   }
-  for (const char* name : {"\"bytes\":", "\"generation\":", "\"next_file_number\":"}) {
+  for (const char* name : {"\"bytes\":", "\"candidate_bytes\":", "\"total_bytes\":",
+                           "\"generation\":", "\"next_file_number\":"}) {
     if (before.ends_with(name)) return word.size() >= 3;
   }
   return (before.ends_with("expected ") || before.ends_with("found ")) && word.size() >= 5;
