@@ -60,9 +60,9 @@ Result<Regions> Linker::RegionsOfRuns() const {
       regions.insert(regions.end(), found.begin(), found.end());
     }
   }
-  std::ranges::sort(regions, {}, [](const auto& region) { return region->start_key(); });
-  const auto repeated = std::ranges::unique(regions);
-  regions.erase(repeated.begin(), repeated.end());
+  std::sort(regions.begin(), regions.end(),
+            [](const auto& a, const auto& b) { return a->start_key() < b->start_key(); });
+  regions.erase(std::unique(regions.begin(), regions.end()), regions.end());
   return regions;
 }
 
