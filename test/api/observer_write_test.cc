@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <random>
 #include <span>
@@ -52,6 +53,7 @@ struct NotingFixture : ObserverFixture {
       return Status();
     };
     a->after_write = [this](const CommittedWrite& write) {
+      const std::lock_guard lock(told_mutex);  // Writers may be several threads.
       told.push_back(std::string(write.table) + ": " + MutationsText(write.mutations));
       sequence = write.sequence;
     };
@@ -67,6 +69,7 @@ struct NotingFixture : ObserverFixture {
 
   std::vector<std::string> asked, told;
   uint64_t sequence = 0;
+  std::mutex told_mutex;
 };
 
 BOOST_FIXTURE_TEST_SUITE(observer_writes, NotingFixture)
