@@ -71,9 +71,7 @@ Result<BulkLoad> EngineImpl::BeginBulkLoad(std::string_view name, const BulkLoad
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
-  const std::shared_ptr<const Table> table = database_.regions->Find(name);
-  if (table == nullptr) return TableNotFound(name);
-  RETURN_IF_ERROR(CheckMayBeLoaded(*table->record));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Table> table, FindForLoad(*database_.regions, name));
   RETURN_IF_ERROR(gate_->Admit({.tables = {table}}));
   int64_t timestamp = 0;
   RETURN_IF_ERROR(queue_->RunAlone([&] {

@@ -26,6 +26,16 @@ Status AskAfterGet(const ObserverList& observers, const ObservedGet& get, const 
                           [&get, row](Observer& observer) { return observer.AfterGet(get, row); });
 }
 
+Status AskQuery(const ObserverList& observers, const ObservedQuery& query) {
+  return observers.AskAll("BeforeQuery",
+                          [&query](Observer& observer) { return observer.BeforeQuery(query); });
+}
+
+Status AskAfterQuery(const ObserverList& observers, const ObservedQuery& query) {
+  return observers.AskAll("AfterQuery",
+                          [&query](Observer& observer) { return observer.AfterQuery(query); });
+}
+
 bool IsAnyObserved(const std::vector<std::shared_ptr<const Table>>& tables) {
   for (const auto& table : tables) {
     if (!table->record->observers.empty()) return true;
@@ -216,16 +226,14 @@ Result<Cursor> EngineImpl::QueryObserved(std::string_view table, const QueryRequ
                             .predicate = request.predicate,
                             .options = request.options,
                             .query = request.query};
-  RETURN_IF_ERROR(observers.AskAll(
-      "BeforeQuery", [&](Observer& observer) { return observer.BeforeQuery(query); }));
+  RETURN_IF_ERROR(AskQuery(observers, query));
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source, FilteredQuery(request, observers, &view));
   if (source == nullptr) {
     ASSIGN_OR_RETURN(source, QueryRows(request, std::move(view)));
   }
   ASSIGN_OR_RETURN(Cursor cursor, NewCursor(std::move(source), table, request.options));
-  RETURN_IF_ERROR(observers.AskAll("AfterQuery",
-                                   [&](Observer& observer) { return observer.AfterQuery(query); }));
+  RETURN_IF_ERROR(AskAfterQuery(observers, query));
   return cursor;
 }
 
@@ -237,8 +245,7 @@ Result<uint64_t> EngineImpl::CountObserved(std::string_view table, const QueryRe
                             .options = request.options,
                             .query = request.query,
                             .counts = true};
-  RETURN_IF_ERROR(observers.AskAll(
-      "BeforeQuery", [&](Observer& observer) { return observer.BeforeQuery(query); }));
+  RETURN_IF_ERROR(AskQuery(observers, query));
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
   ASSIGN_OR_RETURN(const std::unique_ptr<RowSource> source,
                    FilteredQuery(request, observers, &view));
@@ -253,8 +260,7 @@ Result<uint64_t> EngineImpl::CountObserved(std::string_view table, const QueryRe
       count += batch->size();
     }
   }
-  RETURN_IF_ERROR(observers.AskAll("AfterQuery",
-                                   [&](Observer& observer) { return observer.AfterQuery(query); }));
+  RETURN_IF_ERROR(AskAfterQuery(observers, query));
   return count;
 }
 

@@ -269,9 +269,7 @@ Result<TableCopy> EngineImpl::Attach(std::string_view name, const std::string& p
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
-  const std::shared_ptr<const Table> table = database_.regions->Find(name);
-  if (table == nullptr) return TableNotFound(name);
-  RETURN_IF_ERROR(CheckMayBeLoaded(*table->record));
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Table> table, FindForLoad(*database_.regions, name));
   ASSIGN_OR_RETURN(const Nested source, OpenSource(path, /*backup=*/0));
   if (source.view != nullptr) return NoExport(path, "a directory of backups");
   const RecoveredDatabase& database = source.engine->database_;

@@ -10,6 +10,14 @@
 namespace tandem::engine {
 namespace {
 
+Status CheckMayBeLoaded(const format::TableRecord& table) {
+  if (table.observers.empty()) return {};
+  return Status::InvalidArgument(
+      "table " + base::Quote(table.name) + " has the observer " +
+      base::Quote(table.observers.front()) +
+      ", which a load of files would not ask; use Write, or take its observers off first");
+}
+
 /// Threads: one at a time.
 class Linker {
  public:
@@ -189,12 +197,11 @@ LoadFiles::RegionOf RegionsOfTable(const RegionSet& regions,
   };
 }
 
-Status CheckMayBeLoaded(const format::TableRecord& table) {
-  if (table.observers.empty()) return {};
-  return Status::InvalidArgument(
-      "table " + base::Quote(table.name) + " has the observer " +
-      base::Quote(table.observers.front()) +
-      ", which a load of files would not ask; use Write, or take its observers off first");
+Result<std::shared_ptr<const Table>> FindForLoad(const RegionSet& regions, std::string_view name) {
+  std::shared_ptr<const Table> table = regions.Find(name);
+  if (table == nullptr) return TableNotFound(name);
+  RETURN_IF_ERROR(CheckMayBeLoaded(*table->record));
+  return table;
 }
 
 Status LinkLoad(const LoadWork& work, std::span<LoadFiles* const> runs) {

@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/jobs/flushed_regions.h"
@@ -38,8 +39,9 @@ struct LoadWork : FlushWork {
 LoadFiles::RegionOf RegionsOfTable(const RegionSet& regions,
                                    std::shared_ptr<const format::TableRecord> table);
 
-/// kInvalidArgument if the table has observers, which a load would pass by.
-Status CheckMayBeLoaded(const format::TableRecord& table);
+/// The table of that name, for rows to be loaded into it. Errors: kNotFound, kInvalidArgument (it
+/// has observers, which a load would pass by).
+Result<std::shared_ptr<const Table>> FindForLoad(const RegionSet& regions, std::string_view name);
 
 /// Puts the rows of the runs, oldest first, into their table; there is one run at least. Requires:
 /// LoadFiles::Complete. Errors: kNotFound (the table was dropped or truncated), kInvalidArgument

@@ -9,8 +9,8 @@
 //      in them what it would have found then, and no sequence stays registered.
 //
 // Dropping: one edit removes the name, and the files that no region and no other snapshot refers
-// to. Then these are deleted. While the snapshot is open, none of its files is, whoever lets go of
-// it (StoreFiles::BeginHold): a read may need one that was not opened yet.
+// to. Then these are deleted. While the snapshot is open, none of its files is deleted, even if a
+// table lets go of it (StoreFiles::BeginHold): a read may need one that was not opened yet.
 #pragma once
 
 #include <string>

@@ -3,8 +3,8 @@
 // snapshot's sequence and no later one, so a read is as fast as one of the present.
 //
 // Files are opened when a read first needs their region. A snapshot may be dropped while it is
-// open: its files stay on disk until the last pin of it is gone, whoever else lets go of them
-// meanwhile. Views keep a pin, so a cursor does.
+// open: its files stay on disk until the last pin of it is gone, even if tables and other snapshots
+// let go of them meanwhile. Views keep a pin, so a cursor does.
 #pragma once
 
 #include <cstdint>
@@ -97,7 +97,7 @@ class NamedSnapshots : public std::enable_shared_from_this<NamedSnapshots> {
   void End() EXCLUDES(mutex_);
 
  private:
-  /// One a name and creation, whoever opened it.
+  /// One for each name and creation; all who open it share it.
   struct Listed {
     std::shared_ptr<OpenNamedSnapshot> snapshot;
     uint64_t pins = 0;

@@ -1,5 +1,5 @@
-// Orders, and a table of totals by customer that an observer keeps exact: whoever writes an order,
-// by whichever call, the totals change in the same batch.
+// Orders, and a table of totals by customer that an observer keeps exact: whichever call writes an
+// order, the totals change in the same batch.
 //
 // The observer reads the order that a batch replaces or deletes, and adds increments for the
 // difference. The database checks what it read: if another writer changes that order meanwhile,

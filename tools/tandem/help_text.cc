@@ -318,7 +318,7 @@ lists the rest. Works without ROOT and without a manifest; never writes to DB.
              shows older data there
   log-hole   where the log breaks off, and how much lies behind; also a last group that
              a crash may have torn
-  lost-snapshot  a named snapshot, of which no salvage copies any
+  lost-snapshot  a named snapshot; salvage copies none
   orphan     a file that the catalog does not name
   repaired   damage that cost nothing: indexes, filters, second copies
 Exit 0 when nothing was lost, 8 when something was.

@@ -19,7 +19,7 @@ class Progress {
 
   /// `total_bytes` 0: unknown.
   void Update(uint64_t rows, uint64_t bytes, uint64_t total_bytes);
-  /// The same for files of which so many are left.
+  /// The same for files; `files_left` are not done.
   void UpdateFiles(uint64_t files_left, uint64_t bytes, uint64_t total_bytes);
   /// Wipes the line, so that a message can be written.
   void Wipe();
