@@ -15,6 +15,7 @@
 #include "engine/query/scan.h"
 #include "engine/transaction/own_writes.h"
 #include "engine/verify/catalog.h"
+#include "engine/verify/reads.h"
 #include "engine/verify/view.h"
 #include "index/key.h"
 
@@ -439,7 +440,8 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
     ASSIGN_OR_RETURN(const std::optional<TableView> view, ViewOf(table->record->id));
     if (!view.has_value()) continue;
     RETURN_IF_ERROR(VerifyFilesOf(*view, database_.opened.storage.get(), &run));
-    RETURN_IF_ERROR(VerifyView(read_resources(), *view, &run));
+    RETURN_IF_ERROR(VerifyView(*view, &run));
+    if (deep) RETURN_IF_ERROR(VerifyReads(read_resources(), *view, &report));
     database_.memory->heap().Freed(report.bytes);
   }
   RETURN_IF_ERROR(VerifySnapshots(&run));

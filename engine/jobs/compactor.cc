@@ -43,6 +43,13 @@ bool IsAsTheTable(const format::StoreFile& file, const format::TableRecord& tabl
   return IsIndexedAs(file, table) && !HasDropped(file, table);
 }
 
+// Otherwise the heap that flushes freed would add to what a merge takes. Small merges take little,
+// and trimming walks through the heap of the whole program.
+void ReturnHeapBeforeMerging(uint64_t input_bytes) {
+  constexpr uint64_t kSmall = 4 << 20;
+  if (input_bytes > kSmall) base::ReturnFreeHeap();
+}
+
 bool IsPart(const FileSlice& slice) {
   return slice.low > 0 || slice.high < slice.file->store().row_count();
 }
@@ -234,8 +241,7 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
   const RunningMerge running(this, region, BytesOf(inputs.slices()), kind);
   // Later EndMergesOf finds the merge.
   if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
-  // Otherwise the heap that flushes freed would add to what the merge takes.
-  base::ReturnFreeHeap();
+  ReturnHeapBeforeMerging(BytesOf(inputs.slices()));
   const std::shared_ptr<const format::TableRecord> table = region.table();  // It may be replaced.
   CompactionEvent event{.table = table->name, .region_id = region.id().value};
   uint64_t broken = 0;
@@ -309,7 +315,7 @@ Status Compactor::AddIndexes(Region& region, const FileSlice& slice) {
   const format::StoreFile& store = slice.file->store();
   const RunningMerge running(this, region, store.size_bytes(), MergeKind::kOther);
   if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
-  base::ReturnFreeHeap();
+  ReturnHeapBeforeMerging(store.size_bytes());
   const std::shared_ptr<const format::TableRecord> table = region.table();
   CompactionEvent event{.table = table->name, .region_id = region.id().value};
   event.input_files = event.files = 1;

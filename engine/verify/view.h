@@ -18,11 +18,11 @@ struct VerifyRun {
   std::set<format::FileNumber> verified = {};
 };
 
-/// Checks that regions tile the key space, and every file against its checksums, statistics and
-/// rows; with `deep` also every index entry against the rows both ways, digests, forward = reverse
-/// = point reads, and each index's answers against a scan. Findings are appended; memory is
-/// bounded. Errors: what prevents the check (kOutOfMemory, kClosed).
-Status VerifyView(const ReadResources& resources, const TableView& view, VerifyRun* run);
+/// Checks that regions tile the key space, and every file that was not checked yet against its
+/// checksums, statistics and rows; with `deep` also every index entry against the rows both ways,
+/// and digests. What reads return is for VerifyReads. Findings are appended; memory is bounded.
+/// Errors: what prevents the check (kOutOfMemory, kClosed).
+Status VerifyView(const TableView& view, VerifyRun* run);
 /// Checks one index: in each file its entries against the rows, both ways, and its digests; and its
 /// answers against a scan. Errors: as VerifyView.
 Status VerifyIndex(const ReadResources& resources, const TableView& view,

@@ -16,11 +16,7 @@ constexpr size_t kStoredBytesAt = 8;
 }  // namespace
 
 Result<BlockKind> SequentialReader::NextKind() {
-  uint64_t wanted = kBlockHeaderBytes;
-  if (!window_.Holds(at_, wanted)) {
-    wanted = std::max(wanted, std::min(likely_, end_ - std::min(at_, end_)));
-  }
-  ASSIGN_OR_RETURN(const std::string_view bytes, window_.Read(at_, wanted));
+  ASSIGN_OR_RETURN(const std::string_view bytes, window_.Read(at_, kBlockHeaderBytes));
   return ClaimedKind(bytes);
 }
 

@@ -14,15 +14,11 @@ namespace tandem::format {
 /// Threads: one at a time. Lifetime: `file` outlives it.
 class SequentialReader {
  public:
-  /// The blocks in [begin, end) of the file. `block_bytes_likely`: the least that one read should
-  /// fetch.
+  /// The blocks in [begin, end) of the file. `read_bytes`: what one read fetches; a larger block
+  /// takes two.
   SequentialReader(const BlockFile& file, uint64_t begin, uint64_t end,
-                   uint64_t block_bytes_likely = 0)
-      : file_(file),
-        window_(&file.file(), end),
-        at_(begin),
-        end_(end),
-        likely_(block_bytes_likely) {}
+                   uint64_t read_bytes = FileWindow::kReadBytes)
+      : file_(file), window_(&file.file(), end, read_bytes), at_(begin), end_(end) {}
   /// The blocks of a section.
   SequentialReader(const BlockFile& file, const SectionEntry& section)
       : SequentialReader(file, section.offset, section.offset + section.size_bytes) {}
@@ -50,7 +46,6 @@ class SequentialReader {
   FileWindow window_;
   uint64_t at_;
   const uint64_t end_;
-  const uint64_t likely_;
 };
 
 }  // namespace tandem::format

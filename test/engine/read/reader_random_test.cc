@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/verify/reads.h"
 #include "engine/verify/view.h"
 #include "test/engine/read_world.h"
 #include "test/support/print.h"
@@ -152,7 +153,8 @@ class Trial {
     VerifyReport report;
     engine::VerifyRun run{.deep = true, .report = &report};
     const engine::TableView view = world_.View(world_.Moments()[0]);
-    const Status status = engine::VerifyView(world_.resources(), view, &run);
+    Status status = engine::VerifyView(view, &run);
+    if (status.ok()) status = engine::VerifyReads(world_.resources(), view, &report);
     BOOST_REQUIRE_MESSAGE(status.ok(), status.ToString());
     std::string findings;
     for (const Finding& finding : report.findings) findings += finding.text + "; ";
