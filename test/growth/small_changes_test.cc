@@ -53,6 +53,25 @@ std::function<double(uint64_t)> Beside(IoBytes SmallChange::*part, uint64_t IoBy
   return [=](uint64_t n) { return static_cast<double>(ChangeBeside(n).*part.*figure); };
 }
 
+/// Of 2,000 rows in one file and n snapshots, each with a file of one more row that the table has
+/// merged since.
+double ReadByAVerificationOf(uint64_t n) {
+  TestEngine engine;
+  OpenColdTable(&engine, 2000, 16);
+  for (uint64_t i = 0; i < n; ++i) {
+    RequireOk(engine.Put("row of " + RowKey(i), "c", "new"));
+    RequireOk(engine->CreateSnapshot("snapshot " + std::to_string(i), {}));
+  }
+  RequireOk(engine->Compact("t"));
+  const IoBytes bytes = IoBytesOf(&engine, [&] {
+    const auto report = engine->Verify(true);
+    RequireOk(report.status());
+    BOOST_REQUIRE(report->findings.empty());
+    BOOST_REQUIRE_GT(report->files, n);
+  });
+  return static_cast<double>(bytes.read);
+}
+
 BOOST_AUTO_TEST_SUITE(SmallChanges)
 
 BOOST_AUTO_TEST_CASE(CostTheSameBesideATableOfAnySize) {
@@ -107,6 +126,14 @@ BOOST_AUTO_TEST_CASE(CostTheSameBesideATableOfAnySize) {
            .bound = AtMost(line.bytes_max),
            .measure = Beside(line.part, line.figure)});
   }
+}
+
+// A snapshot's files are verified, each once; the table is not read again for each snapshot.
+BOOST_AUTO_TEST_CASE(AVerificationReadsTheTableOnceForAllSnapshots) {
+  Check({.cost = "bytes read by a deep verification of 2,000 rows and n snapshots, each with a file",
+         .n = 4,
+         .bound = AtMostLinear(1 << 20, 32 << 10),
+         .measure = ReadByAVerificationOf});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
