@@ -654,7 +654,8 @@ class Database {
   /// Checks every file of the database against its checksums and the catalog. With `deep` it also
   /// checks that each index equals its rows, both ways, and that forward, reverse and point reads
   /// of the tables agree. Files that only a named snapshot has are checked as those of tables are;
-  /// how the snapshot reads is not. Damage is a finding, not an error. Threads: readers and writers may run meanwhile.
+  /// how the snapshot reads is not. Damage is a finding, not an error. Threads: readers and writers
+  /// may run meanwhile.
   Result<VerifyReport> Verify(bool deep);
   /// Checks one index as Verify with `deep` does: in each file its entries against the rows, both
   /// ways, and its digests; queries by it against a scan. Errors: kNotFound (table, index).

@@ -130,7 +130,8 @@ BOOST_AUTO_TEST_CASE(CostTheSameBesideATableOfAnySize) {
 
 // A snapshot's files are verified, each once; the table is not read again for each snapshot.
 BOOST_AUTO_TEST_CASE(AVerificationReadsTheTableOnceForAllSnapshots) {
-  Check({.cost = "bytes read by a deep verification of 2,000 rows and n snapshots, each with a file",
+  Check({.cost =
+             "bytes read by a deep verification of 2,000 rows and n snapshots, each with a file",
          .n = 4,
          .bound = AtMostLinear(1 << 20, 32 << 10),
          .measure = ReadByAVerificationOf});
