@@ -10,6 +10,8 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -98,6 +100,49 @@ BOOST_AUTO_TEST_CASE(AskingAResultForWhatItDoesNotHoldSaysWhatItHolds) {
   BOOST_TEST(LastWords([&] { (void)Result<std::string>(error.error())->size(); }) == words);
   BOOST_TEST(LastWords([] { (void)Result<int>(7).error(); }) ==
              "the error of a Result was asked for, but it holds a value\n");
+}
+
+// Counts the objects of its kind that exist.
+class Counted {
+ public:
+  explicit Counted(int value) : value_(value) { ++alive; }
+  Counted(const Counted& other) : value_(other.value_) { ++alive; }
+  Counted(Counted&& other) noexcept : value_(std::exchange(other.value_, 0)) { ++alive; }
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { --alive; }
+  int value() const { return value_; }
+
+  static inline int alive = 0;
+
+ private:
+  int value_;
+};
+
+BOOST_AUTO_TEST_CASE(AResultHoldsTheOneOrTheOther) {
+  using Held = Result<Counted>;
+  const Status broken = Status::Corruption("a text too long to be kept in the object itself");
+  for (const bool is_value : {true, false}) {
+    for (const bool takes_value : {true, false}) {
+      const auto made = [&](bool value) { return value ? Held(Counted(7)) : Held(broken); };
+      Held from = made(takes_value);
+      Held result = made(is_value);
+      result = from;
+      BOOST_TEST(Counted::alive == (takes_value ? 2 : 0));
+      const Held copy = result;
+      result = std::move(from);
+      result = *&result;
+      const Held moved = std::move(result);
+      for (const Held* each : {&copy, &moved}) {
+        BOOST_REQUIRE(each->has_value() == takes_value);
+        if (takes_value) BOOST_TEST((*each)->value() == 7);
+        if (!takes_value) BOOST_TEST(each->error().ToString() == broken.ToString());
+      }
+    }
+    BOOST_TEST(Counted::alive == 0);
+  }
+  static_assert(!std::is_copy_constructible_v<Result<std::unique_ptr<int>>>);
+  static_assert(std::is_nothrow_move_constructible_v<Result<std::unique_ptr<int>>>);
+  static_assert(std::is_copy_constructible_v<Result<std::string>>);
 }
 
 BOOST_AUTO_TEST_CASE(MacrosPassValuesAndErrorsUp) {

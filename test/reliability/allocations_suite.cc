@@ -22,7 +22,7 @@ namespace {
 using test::SimulatedDisk;
 
 // Of each workload and kind of failure, in each CI run.
-constexpr uint64_t kSamples = 2'500;
+constexpr uint64_t kSamples = 1'250;
 // By hand all of them, in this many passes over all workloads; then this many of each random one.
 constexpr uint64_t kPasses = 32;
 constexpr uint64_t kRandomSamples = 8;
