@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "engine/transaction_state.h"
+#include "test/interleave/world_call.h"
 #include "tools/simulation/simulated_handles.h"
 
 namespace tandem::test {
@@ -27,12 +28,6 @@ class PlainRandom final : public base::RandomSource {
   uint64_t state_;
 };
 
-uint64_t HashOf(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char byte : text) hash = (hash ^ static_cast<uint8_t>(byte)) * 0x100000001b3;
-  return hash;
-}
-
 TableOptions TableNamed(const std::string& name, const WorldPlan& plan) {
   TableOptions options;
   options.name = name;
@@ -43,44 +38,7 @@ TableOptions TableNamed(const std::string& name, const WorldPlan& plan) {
   return options;
 }
 
-ModelOperation OperationOf(const std::pair<std::string, std::string>& row) {
-  ModelOperation operation;
-  const size_t slash = row.first.find('/');
-  operation.table = slash == std::string::npos ? "t" : row.first.substr(0, slash);
-  operation.row = slash == std::string::npos ? row.first : row.first.substr(slash + 1);
-  if (row.second.empty()) {
-    operation.kind = ModelOperation::Kind::kDeleteRow;
-    return operation;
-  }
-  operation.family = "d";
-  if (const size_t colon = operation.row.find(':'); colon != std::string::npos) {
-    operation.family = operation.row.substr(colon + 1);
-    operation.row.resize(colon);
-  }
-  operation.columns = {{"c", row.second}};
-  return operation;
-}
-
-std::string TextOf(const World::Rows& rows) {
-  std::string text;
-  for (const auto& [row, value] : rows) {
-    text += " " + row + (value.empty() ? " deleted" : "=" + value.substr(0, 12));
-  }
-  return text;
-}
-
 constexpr size_t kCacheShards = 16;  // Of the block cache.
-constexpr int64_t kNow = 1'700'000'000'000'000;
-
-// Nothing where there is no such table.
-std::optional<std::vector<ModelRow>> Expected(const ModelState& state,
-                                              const std::optional<std::string>& value,
-                                              const std::string& table = "t") {
-  if (!state.tables.contains(table)) return std::nullopt;
-  const ModelRead read{.now_micros = kNow, .columns = {}};
-  if (!value.has_value()) return WithoutTimes(state.model.Scan(table, {}, read));
-  return WithoutTimes(state.model.Query(table, Predicate::Equal("c", *value), {}, read));
-}
 
 }  // namespace
 
@@ -105,61 +63,6 @@ bool ScheduledExecutor::PassTime() {
       scheduler_.SpawnWhenIdle("delayed job", [job = queue_.TakeDelayed()] { job->Run(); }));
   return true;
 }
-
-class World::Call {
- public:
-  Call(World* world, std::string text)
-      : world_(*world),
-        text_("thread " + std::to_string(world->scheduler_.running()) + ": " + std::move(text)),
-        begin_(world->NextMoment()) {
-    world_.scheduler_.Label(text_);
-  }
-
-  /// The call has returned.
-  void End() { end_ = world_.NextMoment(); }
-  /// Records it with its result.
-  void Record(const std::string& answer, std::function<bool(ModelState*)> apply) {
-    if (end_ == 0) End();
-    world_.scheduler_.Label({});
-    world_.scheduler_.Note(HashOf(answer));
-    if (!world_.recording_) return;
-    world_.history_.Add(
-        {.text = text_ + " -> " + answer, .begin = begin_, .end = end_, .apply = std::move(apply)});
-  }
-  /// As Record for a call whose only answer is a status: `apply` is for success, and a refusal
-  /// because of a Close is valid during or after it.
-  void RecordStatus(const Status& status, std::function<bool(ModelState*)> apply) {
-    if (end_ == 0) End();
-    if (status.code() != StatusCode::kClosed) {
-      if (world_.IsExcused(status)) return RecordFailure(status, std::move(apply));
-      if (!status.ok()) world_.Problem(text_ + ": " + status.ToString());
-      return Record(status.ToString(), [apply = std::move(apply)](ModelState* state) {
-        return !state->closed && apply(state);
-      });
-    }
-    const bool is_allowed = std::any_of(world_.closes_.begin(), world_.closes_.end(),
-                                        [this](const auto& close) { return close.first <= end_; });
-    if (!is_allowed) world_.Problem(text_ + ": closed, but nobody closes");
-    Record("closed", [](ModelState*) { return true; });
-  }
-  uint64_t begin() const { return begin_; }
-  const std::string& text() const { return text_; }
-
- private:
-  // It may still have its effect at any later time.
-  void RecordFailure(const Status& status, std::function<bool(ModelState*)> apply) {
-    if (apply == nullptr) apply = [](ModelState*) { return true; };
-    end_ = ~uint64_t{0};
-    Record(status.ToString(), std::move(apply));
-    if (!world_.recording_) return;
-    world_.history_.LetLastBeLeftOut();
-  }
-
-  World& world_;
-  const std::string text_;
-  const uint64_t begin_;
-  uint64_t end_ = 0;
-};
 
 World::World(const WorldPlan& plan, Scheduler* scheduler)
     : plan_(plan),
