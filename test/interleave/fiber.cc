@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "format/lazy_once.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define TANDEM_ADDRESS_SANITIZER 1
@@ -29,6 +30,9 @@ extern "C" const char* __asan_default_options() {
   return "detect_leaks=0:detect_stack_use_after_return=0";
 }
 #endif
+
+// engine::HookScope::innermost_, which is private there.
+extern "C" __thread const void* innermost_hook asm("_ZN6tandem6engine9HookScope10innermost_E");
 
 namespace tandem::test {
 namespace {
@@ -84,7 +88,7 @@ void Fiber::Begin(unsigned high, unsigned low) {
   self->body_();
   self->body_ = nullptr;  // What it holds goes on its own stack.
   self->state_ = State::kDone;
-  self->SwapExceptions();
+  self->SwapThreadState();
   StartSwitch(nullptr, self->outside_stack_, self->outside_size_);
   setcontext(&self->outside_);
 }
@@ -101,22 +105,24 @@ void Fiber::Enter() {
                 static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
     state_ = State::kBegun;
   }
-  SwapExceptions();
+  SwapThreadState();
   StartSwitch(&entered_fake_stack_, stack_, kStackBytes);
   CHECK(swapcontext(&outside_, &inside_) == 0);
   FinishSwitch(entered_fake_stack_, nullptr, nullptr);
 }
 
 void Fiber::Leave() {
-  SwapExceptions();
+  SwapThreadState();
   StartSwitch(&own_fake_stack_, outside_stack_, outside_size_);
   CHECK(swapcontext(&inside_, &outside_) == 0);
   FinishSwitch(own_fake_stack_, &outside_stack_, &outside_size_);
 }
 
 // The layout of __cxa_eh_globals is part of the C++ ABI: a pointer and an unsigned.
-void Fiber::SwapExceptions() {
+void Fiber::SwapThreadState() {
   std::swap(exceptions_, *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals()));
+  std::swap(marks_.loads, format::loads_of_thread);
+  std::swap(marks_.hook, innermost_hook);
 }
 
 }  // namespace tandem::test

@@ -33,14 +33,22 @@ class Fiber {
     unsigned uncaught = 0;
   };
 
+  /// What the engine keeps of a thread.
+  struct Marks {
+    int loads = 0;
+    const void* hook = nullptr;
+  };
+
   static void Begin(unsigned high, unsigned low);
-  void SwapExceptions();
+  /// Exchanges what is kept of this fiber and of the real thread.
+  void SwapThreadState();
 
   std::function<void()> body_;
   State state_ = State::kNew;
   char* stack_ = nullptr;
   ucontext_t inside_ = {}, outside_ = {};
   Exceptions exceptions_;
+  Marks marks_;
   // For the address sanitizer, which must know the stacks.
   void* own_fake_stack_ = nullptr;
   void* entered_fake_stack_ = nullptr;
