@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,10 +19,21 @@ namespace tandem::test {
 
 /// The database as the model has it at one step of the search.
 struct ModelState {
+  /// A bulk load that has begun.
+  struct Load {
+    int64_t timestamp = 0;     ///< Of its cells.
+    uint64_t truncations = 0;  ///< Of the table, before it began.
+  };
+
   Model model;
   std::set<std::string> tables;
   int64_t last_timestamp = 0;
   bool closed = false;
+  bool has_index = true;     ///< "t" has "by_c".
+  bool is_observed = false;  ///< "t" counts its batches.
+  uint64_t truncations = 0;  ///< Of "t".
+  std::map<uint64_t, Load> loads;
+  std::map<std::string, std::shared_ptr<const ModelState>> snapshots;  ///< Those with names.
 };
 
 /// The model's row without timestamps: which one the engine assigns is not the model's to say.

@@ -13,13 +13,8 @@ using Threads = std::vector<Thread>;
 
 // Schedules of a scenario in a usual run of the tests.
 constexpr Budget kUsual{.systematic = 2400, .random = 1000};
-
-// No compaction by itself.
-engine::Tuning QuietTuning() {
-  engine::Tuning tuning = SmallTuning();
-  tuning.compaction_runs = 100;
-  return tuning;
-}
+// Those of file_scenarios.cc have more steps.
+constexpr Budget kFiles{.systematic = 250, .random = 400};
 
 /// Every batch fills a memstore.
 engine::Tuning SwitchingTuning() {
@@ -27,10 +22,6 @@ engine::Tuning SwitchingTuning() {
   tuning.memstore_bytes = 1;
   return tuning;
 }
-
-// Two rows in two regions that are always written together: who sees one without the other, or an
-// old with a new one, sees half a batch.
-World::Rows Pair(const std::string& value) { return {{"a", value}, {"z", value}}; }
 
 EngineScenario WritersReaderAndFlush() {
   EngineScenario scenario{.name = "WritersReaderAndFlush",
@@ -701,6 +692,14 @@ EngineScenario WritersWaitForFlushes() {
 
 }  // namespace
 
+engine::Tuning QuietTuning() {
+  engine::Tuning tuning = SmallTuning();
+  tuning.compaction_runs = 100;
+  return tuning;
+}
+
+World::Rows Pair(const std::string& value) { return {{"a", value}, {"z", value}}; }
+
 std::vector<EngineScenario> EngineScenarios() {
   std::vector<EngineScenario> scenarios = {WritersReaderAndFlush(),
                                            ReadsBesideAFlush(),
@@ -742,6 +741,10 @@ std::vector<EngineScenario> EngineScenarios() {
                                            TransactionsThenAPowerCut(),
                                            WritersWaitForFlushes()};
   for (EngineScenario& scenario : scenarios) scenario.budget = kUsual;
+  for (EngineScenario& scenario : FileScenarios()) {
+    scenario.budget = kFiles;
+    scenarios.push_back(std::move(scenario));
+  }
   return scenarios;
 }
 

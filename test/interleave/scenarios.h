@@ -21,7 +21,17 @@ struct EngineScenario {
 
 /// All of them.
 std::vector<EngineScenario> EngineScenarios();
+/// Those of file_scenarios.cc.
+std::vector<EngineScenario> FileScenarios();
 /// As the explorer runs it: a new world each time, checked at its end.
 Scenario ScenarioOf(const EngineScenario& scenario);
+
+// For both files of scenarios.
+
+/// No compaction by itself.
+engine::Tuning QuietTuning();
+/// Two rows in two regions that are always written together: who sees one without the other, or an
+/// old with a new one, sees half a batch.
+World::Rows Pair(const std::string& value);
 
 }  // namespace tandem::test

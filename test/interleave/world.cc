@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "engine/transaction_state.h"
-#include "test/interleave/world_call.h"
+#include "test/interleave/world_impl.h"
 #include "tools/simulation/simulated_handles.h"
 
 namespace tandem::test {
@@ -32,7 +32,8 @@ TableOptions TableNamed(const std::string& name, const WorldPlan& plan) {
   TableOptions options;
   options.name = name;
   options.families.push_back({.name = "d"});
-  options.indexes.push_back({.name = "by_c", .columns = {{.family = "d", .qualifier = "c"}}});
+  if (!plan.no_index) options.indexes.push_back(IndexByC());
+  if (plan.observers == WorldPlan::Observers::kSet) options.observers = {"counter"};
   if (plan.two_regions) options.split_keys = {"m"};
   if (plan.two_families) options.families.push_back({.name = "e"});
   return options;
@@ -85,6 +86,8 @@ World::World(const WorldPlan& plan, Scheduler* scheduler)
     start_.model.CreateTable(TableNamed(table, plan_));
     start_.tables.insert(table);
   }
+  start_.has_index = !plan_.no_index;
+  start_.is_observed = plan_.observers == WorldPlan::Observers::kSet;
 }
 
 World::~World() {
@@ -100,6 +103,9 @@ void World::Open() {
   scheduler_.ForgetArrays();  // Of the database before this one.
   Options options;
   options.create_if_missing = true;
+  if (plan_.observers != WorldPlan::Observers::kNone) {
+    options.observers["counter"] = NewCounter();
+  }
   auto opened = engine::Engine::Open(
       "db", options, plan_.tuning,
       {.file_system = &disk_, .clock = &clock_, .random = random_.get(), .executor = &executor_});
@@ -161,20 +167,27 @@ std::string World::Finish() {
   executor_.Drain();
   if (plan_.failing_syncs > 0 || plan_.power_cut) EndWithPowerCut();
   if (engine_ == nullptr) return problems_;  // It does not open.
-  Scan();
-  const auto report = engine_->Verify(true);
-  Expect(report.status(), "verify");
-  if (report.has_value()) {
-    for (const Finding& finding : report->findings) Problem("verify found: " + finding.text);
-  }
+  CheckAll();
   Expect(engine_->Close(), "close");
   engine_.reset();
   Open();
   if (engine_ == nullptr) return problems_;
   Scan();
+  ReadNamedSnapshots();
   const std::string order = history_.Check(start_);
   if (!order.empty()) Problem(order);
   return problems_;
+}
+
+void World::CheckAll() {
+  Scan();
+  ReadNamedSnapshots();
+  CheckFiles();
+  const auto report = engine_->Verify(true);
+  Expect(report.status(), "verify");
+  if (report.has_value()) {
+    for (const Finding& finding : report->findings) Problem("verify found: " + finding.text);
+  }
 }
 
 void World::Problem(const std::string& what) {
@@ -367,10 +380,14 @@ void World::Query(const std::string& value) {
   Call call(this, "query c=" + value);
   auto cursor = engine_->Query({}, "t", Predicate::Equal("c", value), {.use_index = "by_c"});
   call.End();
+  if (cursor.status().code() == StatusCode::kNotFound) {
+    return call.Record("no such index",
+                       [](ModelState* state) { return !state->closed && !state->has_index; });
+  }
   if (!cursor.has_value()) return call.RecordStatus(cursor.status(), nullptr);
   const std::vector<ModelRow> rows = Collect(std::move(cursor), call.text());
   call.Record(Describe(rows), [rows, value](ModelState* state) {
-    return !state->closed && rows == Expected(*state, value);
+    return !state->closed && state->has_index && rows == Expected(*state, value);
   });
 }
 
@@ -487,6 +504,7 @@ void World::Truncate() {
   const Status status = engine_->TruncateTable("t");
   call.RecordStatus(status, [](ModelState* state) {
     state->model.Truncate("t");
+    ++state->truncations;
     return true;
   });
 }

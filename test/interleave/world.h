@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,10 @@ struct WorldPlan {
   bool two_regions = false;   ///< Keys up to "m", and from "m" on.
   bool two_tables = false;    ///< "t" and "u".
   bool two_families = false;  ///< Tables have a family "e" as well.
+  bool no_index = false;      ///< "by_c" is not there before CreateIndex.
+  /// Whether "t" has the observer that WriteCounted is for, or gets it by SetObservers.
+  enum class Observers : uint8_t { kNone, kSet, kSetLater };
+  Observers observers = Observers::kNone;
   /// One of this many first syncs fails, or none: the scheduler picks. Calls may fail then, and
   /// the world ends with a power cut that takes what is not synced.
   uint32_t failing_syncs = 0;
@@ -112,6 +117,22 @@ class World {
   void DropFamily();
   void Close();
 
+  // Calls of world_calls.cc.
+  /// Adds the index "by_c" to "t".
+  void CreateIndex();
+  enum class Order : uint8_t { kRising, kAny };
+  /// Puts rows into "t" by a bulk load: it begins, and all are there at its Commit.
+  void Load(const Rows& rows, Order order = Order::kRising);
+  /// Of all tables.
+  void CreateSnapshot(const std::string& name);
+  /// As TakeSnapshot: what is read is what the tables held when it was created.
+  void OpenSnapshot(const std::string& name);
+  void DropSnapshot(const std::string& name);
+  /// Writes rows of "t" whose observer adds 1 to the column "c" of the row "n", which it reads
+  /// before. On a conflict nothing happens. Without the observer it is not counted.
+  void WriteCounted(const Rows& rows);
+  void SetObservers();
+
   engine::Engine& engine() { return *engine_; }
   ScheduledExecutor& executor() { return executor_; }
 
@@ -132,6 +153,11 @@ class World {
   void Open();
   void InjectFault();
   void EndWithPowerCut();
+  void CheckAll();
+  void ReadNamedSnapshots();
+  /// Every store file is one that the catalog names. Requires: nobody reads, and no job is under
+  /// way.
+  void CheckFiles();
   bool MayBeLost(Durability durability) const {
     return plan_.power_cut && durability != Durability::kSynced;
   }
@@ -156,6 +182,7 @@ class World {
   History history_;
   std::vector<std::pair<uint64_t, uint64_t>> closes_;  // Moments: Close began and ended.
   std::map<ThreadId, Held> held_;                      // By the thread that took the snapshot.
+  std::set<std::string> snapshot_names_;               // That were ever created.
   std::string problems_;
 };
 

@@ -1,7 +1,7 @@
-// See world_call.h.
-#include "test/interleave/world_call.h"
-
+// See world_impl.h.
 #include <algorithm>
+
+#include "test/interleave/world_impl.h"
 
 namespace tandem::test {
 

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tandem/observer.h"
 #include "test/interleave/world.h"
 
 namespace tandem::test {
@@ -23,6 +25,11 @@ std::string TextOf(const World::Rows& rows);
 std::optional<std::vector<ModelRow>> Expected(const ModelState& state,
                                               const std::optional<std::string>& value,
                                               const std::string& table = "t");
+
+/// The index "by_c".
+IndexOptions IndexByC();
+/// The observer of WorldPlan::observers.
+std::shared_ptr<Observer> NewCounter();
 
 class World::Call {
  public:

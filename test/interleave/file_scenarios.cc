@@ -1,0 +1,350 @@
+// Scenarios of what makes files beside flushes and merges: builds of indexes, loads, named
+// snapshots; and of observed writes. See scenarios.h.
+#include <utility>
+
+#include "test/interleave/scenarios.h"
+
+namespace tandem::test {
+namespace {
+
+using Thread = World::Thread;
+using Threads = std::vector<Thread>;
+
+// A batch that was planned before the index, memstores from before it, and the copies of files.
+EngineScenario AnIndexIsCreatedBesideWritersAndAFlush() {
+  EngineScenario scenario{.name = "AnIndexIsCreatedBesideWritersAndAFlush",
+                          .plan = {.tuning = QuietTuning(), .no_index = true}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"b", "1"}});
+    world.Flush();
+    world.Write({{"c", "1"}});
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CreateIndex(); }, [&] { world.Query("1"); }},
+            {[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] {
+               world.Write({{"b", "0"}});
+             }},
+            {[&] { world.Flush(); }, [&] { world.Query("1"); }}};
+  };
+  return scenario;
+}
+
+// A merge takes the file away that a copy is made of.
+EngineScenario AnIndexIsBuiltBesideACompaction() {
+  EngineScenario scenario{.name = "AnIndexIsBuiltBesideACompaction",
+                          .plan = {.tuning = QuietTuning(), .no_index = true}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"c", "1"}});
+    world.Flush();
+    world.Write({{"a", "1"}, {"b", "0"}});
+    world.Flush();
+    world.executor().Drain();
+    world.CreateIndex();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Compact(); }},
+            {[&] { world.Query("1"); }, [&] { world.Query("0"); }},
+            {[&] {
+               world.Write({{"b", "1"}});
+             },
+             [&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
+// A split gives the file that is copied to two regions.
+EngineScenario AnIndexIsBuiltBesideASplit() {
+  EngineScenario scenario{.name = "AnIndexIsBuiltBesideASplit",
+                          .plan = {.tuning = QuietTuning(), .no_index = true}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"g", "1"}, {"k", "1"}});
+    world.Flush();
+    world.executor().Drain();
+    world.CreateIndex();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Split("g"); }}, {[&] { world.Query("1"); }, [&] { world.Scan(); }}, {[&] {
+              world.Write({{"k", "0"}});
+            }}};
+  };
+  return scenario;
+}
+
+// Halves of a region share the file; while it is copied, one is merged and the regions become one.
+EngineScenario AnIndexIsBuiltInASharedFile() {
+  EngineScenario scenario{.name = "AnIndexIsBuiltInASharedFile",
+                          .plan = {.tuning = QuietTuning(), .no_index = true}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"g", "1"}, {"k", "1"}});
+    world.Flush();
+    world.Split("g");
+    world.executor().Drain();
+    world.CreateIndex();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.MergeRegions(); }},
+            {[&] { world.Query("1"); }, [&] { world.Query("1"); }},
+            {[&] { world.Split("k"); }}};
+  };
+  return scenario;
+}
+
+// A snapshot is created while the file that it refers to is replaced by a copy.
+EngineScenario ANamedSnapshotBesideAnIndexBuild() {
+  EngineScenario scenario{.name = "ANamedSnapshotBesideAnIndexBuild",
+                          .plan = {.tuning = QuietTuning(), .no_index = true}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"b", "1"}});
+    world.Flush();
+    world.executor().Drain();
+    world.CreateIndex();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CreateSnapshot("s"); }, [&] { world.OpenSnapshot("s"); },
+             [&] { world.ReadSnapshot("1"); }, [&] { world.ReleaseSnapshot(); }},
+            {[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] { world.Query("1"); }}};
+  };
+  return scenario;
+}
+
+// A row of a load is put before, in between, and after it was answered.
+EngineScenario ALoadBesidePutsAFlushAndASnapshot() {
+  EngineScenario scenario{.name = "ALoadBesidePutsAFlushAndASnapshot",
+                          .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}, {"k", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] {
+               world.Load({{"a", "1"}, {"b", "1"}, {"k", "1"}});
+             },
+             [&] {
+               world.Write({{"b", "2"}});
+             }},
+            {[&] {
+               world.Write({{"a", "3"}, {"k", "3"}});
+             },
+             [&] { world.Flush(); }},
+            {[&] { world.TakeSnapshot(); }, [&] { world.ReadSnapshot("1"); },
+             [&] { world.ReadSnapshot("1"); }, [&] { world.ReleaseSnapshot(); }}};
+  };
+  return scenario;
+}
+
+// The regions that the rows fall in are others by the time when they are linked.
+EngineScenario ALoadBesideASplit() {
+  EngineScenario scenario{.name = "ALoadBesideASplit", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) { world.Write(Pair("0")); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Load(Pair("1")); }},
+            {[&] { world.Split("m"); }, [&] { world.MergeRegions(); }},
+            {[&] { world.Scan(); }, [&] { world.Query("1"); }}};
+  };
+  return scenario;
+}
+
+// Of a table that is another one when the load ends, nothing is loaded.
+EngineScenario ALoadBesideATruncation() {
+  EngineScenario scenario{.name = "ALoadBesideATruncation",
+                          .plan = {.tuning = QuietTuning(), .two_regions = true}};
+  scenario.prepare = [](World& world) { world.Write(Pair("0")); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Load(Pair("1")); }, [&] { world.Get("a"); }},
+            {[&] { world.Truncate(); }},
+            {[&] { world.Write(Pair("2")); }, [&] { world.Scan(); }}};
+  };
+  return scenario;
+}
+
+// A row that a transaction has read is in the files of a load by the time when it commits.
+EngineScenario ALoadBesideATransaction() {
+  EngineScenario scenario{.name = "ALoadBesideATransaction", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) { world.Write({{"b", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {
+        {[&] {
+          world.Load({{"a", "1"}, {"b", "1"}});
+        }},
+        {[&] { world.CopyInTransaction("a", "c"); }, [&] { world.CopyInTransaction("c", "a"); }},
+        {[&] { world.CheckAndPut("b", "0", "2"); }, [&] { world.Get("b"); }}};
+  };
+  return scenario;
+}
+
+// Rows in any order become two runs, which are there both or not at all.
+EngineScenario ALoadThenAPowerCut() {
+  EngineScenario scenario{.name = "ALoadThenAPowerCut",
+                          .plan = {.tuning = QuietTuning(), .power_cut = true}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"k", "0"}}, Durability::kSynced);
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] {
+              world.Load({{"k", "1"}, {"a", "1"}, {"a", "2"}}, World::Order::kAny);
+            }},
+            {[&] {
+               world.Write({{"k", "3"}}, Durability::kSynced);
+             },
+             [&] {
+               world.Write({{"b", "4"}}, Durability::kMemory);
+             }},
+            {[&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
+EngineScenario ANamedSnapshotBesideBatchesOverTables() {
+  EngineScenario scenario{.name = "ANamedSnapshotBesideBatchesOverTables",
+                          .plan = {.tuning = QuietTuning(), .two_tables = true}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}, {"u/a", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] {
+               world.Write({{"a", "1"}, {"u/a", "1"}});
+             },
+             [&] {
+               world.Write({{"u/a", "2"}, {"a", "2"}});
+             }},
+            {[&] { world.CreateSnapshot("s"); }, [&] { world.OpenSnapshot("s"); },
+             [&] { world.ReadSnapshot("1"); }, [&] { world.ReleaseSnapshot(); }},
+            {[&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
+// The regions that were flushed for the snapshot are gone when their turns are taken.
+EngineScenario ANamedSnapshotBesideASplit() {
+  EngineScenario scenario{.name = "ANamedSnapshotBesideASplit", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) { world.Write(Pair("0")); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CreateSnapshot("s"); }, [&] { world.OpenSnapshot("s"); },
+             [&] { world.ReadSnapshot("1"); }, [&] { world.ReleaseSnapshot(); }},
+            {[&] { world.Split("m"); }},
+            {[&] { world.Write(Pair("1")); }, [&] { world.Write(Pair("2")); }}};
+  };
+  return scenario;
+}
+
+// The table has let go of the files of a snapshot that goes while it is read.
+EngineScenario ANamedSnapshotGoesBesideAReader() {
+  EngineScenario scenario{.name = "ANamedSnapshotGoesBesideAReader",
+                          .plan = {.tuning = QuietTuning(), .two_regions = true}};
+  scenario.prepare = [](World& world) {
+    world.Write(Pair("1"));
+    world.CreateSnapshot("s");
+    world.Write(Pair("2"));
+    world.Compact();
+    world.executor().Drain();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.OpenSnapshot("s"); }, [&] { world.ReadSnapshot("1"); },
+             [&] { world.ReadSnapshot("2"); }, [&] { world.ReleaseSnapshot(); }},
+            {[&] { world.DropSnapshot("s"); }, [&] { world.CreateSnapshot("s"); }}};
+  };
+  return scenario;
+}
+
+// The same files are the table's when the snapshot goes, and those of a merge that takes them away.
+EngineScenario ANamedSnapshotGoesBesideACompaction() {
+  EngineScenario scenario{.name = "ANamedSnapshotGoesBesideACompaction",
+                          .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"b", "1"}});
+    world.CreateSnapshot("s");
+    world.Write({{"a", "1"}});
+    world.Flush();
+    world.executor().Drain();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.OpenSnapshot("s"); }, [&] { world.ReadSnapshot("1"); },
+             [&] { world.ReleaseSnapshot(); }},
+            {[&] { world.DropSnapshot("s"); }},
+            {[&] { world.Compact(); }, [&] { world.CreateSnapshot("s2"); }}};
+  };
+  return scenario;
+}
+
+// What a snapshot has seen stays, whether or not it was synced before.
+EngineScenario ANamedSnapshotThenAPowerCut() {
+  EngineScenario scenario{
+      .name = "ANamedSnapshotThenAPowerCut",
+      .plan = {.tuning = QuietTuning(), .two_regions = true, .power_cut = true}};
+  scenario.prepare = [](World& world) { world.Write(Pair("0"), Durability::kSynced); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CreateSnapshot("s"); }},
+            {[&] { world.Write(Pair("1"), Durability::kBuffered); },
+             [&] { world.Write(Pair("2"), Durability::kSynced); }},
+            {[&] { world.Write(Pair("1"), Durability::kMemory); }, [&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
+// What an observer read is in a file, in a memstore or in the group when its batch commits.
+EngineScenario ObservedWritesBesideAFlush() {
+  EngineScenario scenario{
+      .name = "ObservedWritesBesideAFlush",
+      .plan = {.tuning = QuietTuning(), .observers = WorldPlan::Observers::kSet}};
+  scenario.prepare = [](World& world) { world.WriteCounted({{"a", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] {
+               world.WriteCounted({{"a", "1"}});
+             },
+             [&] { world.Get("n"); }},
+            {[&] {
+               world.WriteCounted({{"b", "1"}});
+             },
+             [&] {
+               world.WriteCounted({{"a", "2"}});
+             }},
+            {[&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
+// A batch that was planned before its table had the observer is counted, or comes before.
+EngineScenario AnObserverComesBesideWrites() {
+  EngineScenario scenario{
+      .name = "AnObserverComesBesideWrites",
+      .plan = {.tuning = QuietTuning(), .observers = WorldPlan::Observers::kSetLater}};
+  scenario.prepare = [](World& world) { world.WriteCounted({{"a", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.SetObservers(); }, [&] { world.Get("n"); }},
+            {[&] {
+               world.WriteCounted({{"a", "1"}});
+             },
+             [&] {
+               world.WriteCounted({{"b", "1"}});
+             }},
+            {[&] {
+              world.WriteCounted({{"a", "2"}});
+            }}};
+  };
+  return scenario;
+}
+
+}  // namespace
+
+std::vector<EngineScenario> FileScenarios() {
+  return {AnIndexIsCreatedBesideWritersAndAFlush(),
+          AnIndexIsBuiltBesideACompaction(),
+          AnIndexIsBuiltBesideASplit(),
+          AnIndexIsBuiltInASharedFile(),
+          ANamedSnapshotBesideAnIndexBuild(),
+          ALoadBesidePutsAFlushAndASnapshot(),
+          ALoadBesideASplit(),
+          ALoadBesideATruncation(),
+          ALoadBesideATransaction(),
+          ALoadThenAPowerCut(),
+          ANamedSnapshotBesideBatchesOverTables(),
+          ANamedSnapshotBesideASplit(),
+          ANamedSnapshotGoesBesideAReader(),
+          ANamedSnapshotGoesBesideACompaction(),
+          ANamedSnapshotThenAPowerCut(),
+          ObservedWritesBesideAFlush(),
+          AnObserverComesBesideWrites()};
+}
+
+}  // namespace tandem::test
