@@ -124,22 +124,28 @@ Result<SnapshotPoint> EngineImpl::PointOf(const Snapshot& snapshot) const {
 
 // (a) The sequence number is registered, (b) the versions are pinned, (c) then the time is read.
 // For a snapshot, (a) and (c) happened when it was taken; merges since then kept what was alive at
-// its time.
+// its time. Where a schema changed after (a), it begins again: otherwise it would show the change
+// without what was written before it.
 template <typename Chooser>
 Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::string_view name,
                                             const Chooser& regions_of) {
-  SnapshotPoint point;
-  if (options.snapshot == nullptr) {
-    point.registration = snapshots_->RegisterRead();
-  } else {
-    ASSIGN_OR_RETURN(point, PointOf(*options.snapshot));
+  const bool is_present = options.snapshot == nullptr;
+  while (true) {
+    const uint64_t changes = database_.regions->changes();
+    SnapshotPoint point;
+    if (is_present) {
+      point.registration = snapshots_->RegisterRead();
+    } else {
+      ASSIGN_OR_RETURN(point, PointOf(*options.snapshot));
+    }
+    ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, point, regions_of));
+    if (is_present && database_.regions->changes() != changes) continue;
+    view.point = point.point();
+    if (is_present) view.point.now_micros = time_.Now();
+    if (time_.TakeChange()) ReportClock();
+    view.registration = point.pinned();
+    return view;
   }
-  ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, point, regions_of));
-  view.point = point.point();
-  if (options.snapshot == nullptr) view.point.now_micros = time_.Now();
-  if (time_.TakeChange()) ReportClock();
-  view.registration = point.pinned();
-  return view;
 }
 
 Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_view name) {
@@ -222,9 +228,10 @@ Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string
     if (table == nullptr) return TableNotFound(name);
     view.table = table->record;
     view.region = table->RegionOf(row).version();
-    // It was split, or its record changed meanwhile: see PinRegionsOf.
+    view.point = {.sequence = snapshots_->visible(), .now_micros = time_.Now()};
+    // It was split, or its record changed meanwhile: see PinRegionsOf. So the sequence has nothing
+    // that was written after such a change.
   } while (view.region->is_retired || database_.regions->changes() != changes);
-  view.point = {.sequence = snapshots_->visible(), .now_micros = time_.Now()};
   if (time_.TakeChange()) ReportClock();
   return view;
 }

@@ -22,6 +22,7 @@ BOOST_AUTO_TEST_SUITE(interleave)
 BOOST_AUTO_TEST_CASE(AFamilyGoesBesideASnapshotAndAMerge) {
   ExploreNamed("AFamilyGoesBesideASnapshotAndAMerge");
 }
+BOOST_AUTO_TEST_CASE(AFamilyGoesBesideAScan) { ExploreNamed("AFamilyGoesBesideAScan"); }
 BOOST_AUTO_TEST_CASE(AnIndexIsCreatedBesideWritersAndAFlush) {
   ExploreNamed("AnIndexIsCreatedBesideWritersAndAFlush");
 }
@@ -91,6 +92,7 @@ BOOST_AUTO_TEST_CASE(ATruncationBesideFlushesAndMerges) {
   ExploreNamed("ATruncationBesideFlushesAndMerges");
 }
 BOOST_AUTO_TEST_CASE(ATruncationThenASnapshot) { ExploreNamed("ATruncationThenASnapshot"); }
+BOOST_AUTO_TEST_CASE(ARenameBesideAGet) { ExploreNamed("ARenameBesideAGet"); }
 BOOST_AUTO_TEST_CASE(ARenameThenASnapshot) { ExploreNamed("ARenameThenASnapshot"); }
 BOOST_AUTO_TEST_CASE(ATruncationBesideASplit) { ExploreNamed("ATruncationBesideASplit"); }
 BOOST_AUTO_TEST_CASE(ADropBesideBatchesOverTables) { ExploreNamed("ADropBesideBatchesOverTables"); }

@@ -339,16 +339,23 @@ void World::CopyInTransaction(const std::string& from, const std::string& to,
 
 void World::Get(const std::string& row) {
   Call call(this, "get " + row);
-  const auto found = engine_->Get({}, "t", row);
+  const ModelOperation place = OperationOf({row, ""});
+  const auto found = engine_->Get({}, place.table, place.row);
   call.End();
+  if (found.status().code() == StatusCode::kNotFound) {
+    return call.Record("no such table", [place](ModelState* state) {
+      return !state->closed && !state->tables.contains(place.table);
+    });
+  }
   if (!found.has_value()) return call.RecordStatus(found.status(), nullptr);
   std::optional<ModelRow> told;
   if (found->has_value()) told = WithoutTimes(ModelRow((*found)->view()));
   const std::string answer =
       told.has_value() ? Describe(std::vector<ModelRow>{*told}) : std::string("nothing");
-  call.Record(answer, [row, told](ModelState* state) {
+  call.Record(answer, [place, told](ModelState* state) {
+    if (!state->tables.contains(place.table)) return false;
     std::optional<ModelRow> expected =
-        state->model.Get("t", row, {.now_micros = kNow, .columns = {}});
+        state->model.Get(place.table, place.row, {.now_micros = kNow, .columns = {}});
     if (expected.has_value()) expected = WithoutTimes(*std::move(expected));
     return !state->closed && expected == told;
   });

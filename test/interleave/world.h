@@ -92,6 +92,7 @@ class World {
   /// that reads both. On a conflict nothing happens.
   void CopyInTransaction(const std::string& from, const std::string& to,
                          Durability durability = Durability::kWritten);
+  /// Of any table.
   void Get(const std::string& row);
   /// Whether there is a table of this name.
   void LookFor(const std::string& table);
