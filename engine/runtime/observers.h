@@ -40,6 +40,8 @@ class HookScope {
   HookScope& operator=(const HookScope&) = delete;
 
   static bool IsInside(const void* database);
+  /// Of the calling thread; null outside hooks. Tests whose threads are fibers exchange it.
+  static const HookScope*& innermost() { return innermost_; }
 
  private:
   static thread_local const HookScope* innermost_;

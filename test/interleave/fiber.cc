@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "engine/runtime/observers.h"
 #include "format/lazy_once.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -30,9 +31,6 @@ extern "C" const char* __asan_default_options() {
   return "detect_leaks=0:detect_stack_use_after_return=0";
 }
 #endif
-
-// engine::HookScope::innermost_, which is private there.
-extern "C" __thread const void* innermost_hook asm("_ZN6tandem6engine9HookScope10innermost_E");
 
 namespace tandem::test {
 namespace {
@@ -122,7 +120,7 @@ void Fiber::Leave() {
 void Fiber::SwapThreadState() {
   std::swap(exceptions_, *reinterpret_cast<Exceptions*>(abi::__cxa_get_globals()));
   std::swap(marks_.loads, format::loads_of_thread);
-  std::swap(marks_.hook, innermost_hook);
+  std::swap(marks_.hook, engine::HookScope::innermost());
 }
 
 }  // namespace tandem::test

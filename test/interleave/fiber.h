@@ -7,6 +7,10 @@
 #include <functional>
 #include <memory>
 
+namespace tandem::engine {
+class HookScope;
+}
+
 namespace tandem::test {
 
 class Fiber {
@@ -36,7 +40,7 @@ class Fiber {
   /// What the engine keeps of a thread.
   struct Marks {
     int loads = 0;
-    const void* hook = nullptr;
+    const engine::HookScope* hook = nullptr;
   };
 
   static void Begin(unsigned high, unsigned low);
