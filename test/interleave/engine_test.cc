@@ -23,37 +23,6 @@ BOOST_AUTO_TEST_CASE(AFamilyGoesBesideASnapshotAndAMerge) {
   ExploreNamed("AFamilyGoesBesideASnapshotAndAMerge");
 }
 BOOST_AUTO_TEST_CASE(AFamilyGoesBesideAScan) { ExploreNamed("AFamilyGoesBesideAScan"); }
-BOOST_AUTO_TEST_CASE(AnIndexIsCreatedBesideWritersAndAFlush) {
-  ExploreNamed("AnIndexIsCreatedBesideWritersAndAFlush");
-}
-BOOST_AUTO_TEST_CASE(AnIndexIsBuiltBesideACompaction) {
-  ExploreNamed("AnIndexIsBuiltBesideACompaction");
-}
-BOOST_AUTO_TEST_CASE(AnIndexIsBuiltBesideASplit) { ExploreNamed("AnIndexIsBuiltBesideASplit"); }
-BOOST_AUTO_TEST_CASE(AnIndexIsBuiltInASharedFile) { ExploreNamed("AnIndexIsBuiltInASharedFile"); }
-BOOST_AUTO_TEST_CASE(ANamedSnapshotBesideAnIndexBuild) {
-  ExploreNamed("ANamedSnapshotBesideAnIndexBuild");
-}
-BOOST_AUTO_TEST_CASE(ALoadBesidePutsAFlushAndASnapshot) {
-  ExploreNamed("ALoadBesidePutsAFlushAndASnapshot");
-}
-BOOST_AUTO_TEST_CASE(ALoadBesideASplit) { ExploreNamed("ALoadBesideASplit"); }
-BOOST_AUTO_TEST_CASE(ALoadBesideATruncation) { ExploreNamed("ALoadBesideATruncation"); }
-BOOST_AUTO_TEST_CASE(ALoadBesideATransaction) { ExploreNamed("ALoadBesideATransaction"); }
-BOOST_AUTO_TEST_CASE(ALoadThenAPowerCut) { ExploreNamed("ALoadThenAPowerCut"); }
-BOOST_AUTO_TEST_CASE(ANamedSnapshotBesideBatchesOverTables) {
-  ExploreNamed("ANamedSnapshotBesideBatchesOverTables");
-}
-BOOST_AUTO_TEST_CASE(ANamedSnapshotBesideASplit) { ExploreNamed("ANamedSnapshotBesideASplit"); }
-BOOST_AUTO_TEST_CASE(ANamedSnapshotGoesBesideAReader) {
-  ExploreNamed("ANamedSnapshotGoesBesideAReader");
-}
-BOOST_AUTO_TEST_CASE(ANamedSnapshotGoesBesideACompaction) {
-  ExploreNamed("ANamedSnapshotGoesBesideACompaction");
-}
-BOOST_AUTO_TEST_CASE(ANamedSnapshotThenAPowerCut) { ExploreNamed("ANamedSnapshotThenAPowerCut"); }
-BOOST_AUTO_TEST_CASE(ObservedWritesBesideAFlush) { ExploreNamed("ObservedWritesBesideAFlush"); }
-BOOST_AUTO_TEST_CASE(AnObserverComesBesideWrites) { ExploreNamed("AnObserverComesBesideWrites"); }
 BOOST_AUTO_TEST_CASE(WritersReaderAndFlush) { ExploreNamed("WritersReaderAndFlush"); }
 BOOST_AUTO_TEST_CASE(ReadsBesideAFlush) { ExploreNamed("ReadsBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(ReadsBesideACompaction) { ExploreNamed("ReadsBesideACompaction"); }
@@ -108,6 +77,47 @@ BOOST_AUTO_TEST_CASE(TransactionsBesideAFlush) { ExploreNamed("TransactionsBesid
 BOOST_AUTO_TEST_CASE(TransactionsBesideASplit) { ExploreNamed("TransactionsBesideASplit"); }
 BOOST_AUTO_TEST_CASE(TransactionsThenAPowerCut) { ExploreNamed("TransactionsThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(WritersWaitForFlushes) { ExploreNamed("WritersWaitForFlushes"); }
+
+BOOST_AUTO_TEST_SUITE_END()
+
+// Those of file_scenarios.cc.
+BOOST_AUTO_TEST_SUITE(interleave_files)
+
+BOOST_AUTO_TEST_CASE(AnIndexIsCreatedBesideWritersAndAFlush) {
+  ExploreNamed("AnIndexIsCreatedBesideWritersAndAFlush");
+}
+BOOST_AUTO_TEST_CASE(AnIndexIsBuiltBesideACompaction) {
+  ExploreNamed("AnIndexIsBuiltBesideACompaction");
+}
+BOOST_AUTO_TEST_CASE(AnIndexIsBuiltBesideASplit) { ExploreNamed("AnIndexIsBuiltBesideASplit"); }
+BOOST_AUTO_TEST_CASE(AnIndexIsBuiltInASharedFile) { ExploreNamed("AnIndexIsBuiltInASharedFile"); }
+BOOST_AUTO_TEST_CASE(AnIndexIsBuiltBesideAMergeOfRegions) {
+  ExploreNamed("AnIndexIsBuiltBesideAMergeOfRegions");
+}
+BOOST_AUTO_TEST_CASE(ANamedSnapshotBesideAnIndexBuild) {
+  ExploreNamed("ANamedSnapshotBesideAnIndexBuild");
+}
+BOOST_AUTO_TEST_CASE(ALoadBesidePutsAFlushAndASnapshot) {
+  ExploreNamed("ALoadBesidePutsAFlushAndASnapshot");
+}
+BOOST_AUTO_TEST_CASE(ALoadBesideAScan) { ExploreNamed("ALoadBesideAScan"); }
+BOOST_AUTO_TEST_CASE(ALoadBesideASplit) { ExploreNamed("ALoadBesideASplit"); }
+BOOST_AUTO_TEST_CASE(ALoadBesideATruncation) { ExploreNamed("ALoadBesideATruncation"); }
+BOOST_AUTO_TEST_CASE(ALoadBesideATransaction) { ExploreNamed("ALoadBesideATransaction"); }
+BOOST_AUTO_TEST_CASE(ALoadThenAPowerCut) { ExploreNamed("ALoadThenAPowerCut"); }
+BOOST_AUTO_TEST_CASE(ANamedSnapshotBesideBatchesOverTables) {
+  ExploreNamed("ANamedSnapshotBesideBatchesOverTables");
+}
+BOOST_AUTO_TEST_CASE(ANamedSnapshotBesideASplit) { ExploreNamed("ANamedSnapshotBesideASplit"); }
+BOOST_AUTO_TEST_CASE(ANamedSnapshotGoesBesideAReader) {
+  ExploreNamed("ANamedSnapshotGoesBesideAReader");
+}
+BOOST_AUTO_TEST_CASE(ANamedSnapshotGoesBesideACompaction) {
+  ExploreNamed("ANamedSnapshotGoesBesideACompaction");
+}
+BOOST_AUTO_TEST_CASE(ANamedSnapshotThenAPowerCut) { ExploreNamed("ANamedSnapshotThenAPowerCut"); }
+BOOST_AUTO_TEST_CASE(ObservedWritesBesideAFlush) { ExploreNamed("ObservedWritesBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(AnObserverComesBesideWrites) { ExploreNamed("AnObserverComesBesideWrites"); }
 
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -10,6 +10,10 @@ namespace {
 using Thread = World::Thread;
 using Threads = std::vector<Thread>;
 
+constexpr Budget kUsual{.systematic = 250, .random = 400};
+// Of small ones, nearly all with one preemption.
+constexpr Budget kMany{.systematic = 1000, .random = 100};
+
 // A batch that was planned before the index, memstores from before it, and the copies of files.
 EngineScenario AnIndexIsCreatedBesideWritersAndAFlush() {
   EngineScenario scenario{.name = "AnIndexIsCreatedBesideWritersAndAFlush",
@@ -73,9 +77,25 @@ EngineScenario AnIndexIsBuiltBesideASplit() {
   return scenario;
 }
 
-// Halves of a region share the file; while it is copied, one is merged and the regions become one.
+// Halves of a region share the file, and one of them is split while the other one copies it.
 EngineScenario AnIndexIsBuiltInASharedFile() {
   EngineScenario scenario{.name = "AnIndexIsBuiltInASharedFile",
+                          .plan = {.tuning = QuietTuning(), .no_index = true},
+                          .budget = kMany};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"g", "1"}, {"k", "1"}});
+    world.Flush();
+    world.Split("g");
+    world.executor().Drain();
+    world.CreateIndex();
+  };
+  scenario.threads = [](World& world) -> Threads { return {{[&] { world.Split("k"); }}}; };
+  return scenario;
+}
+
+// The halves become one again.
+EngineScenario AnIndexIsBuiltBesideAMergeOfRegions() {
+  EngineScenario scenario{.name = "AnIndexIsBuiltBesideAMergeOfRegions",
                           .plan = {.tuning = QuietTuning(), .no_index = true}};
   scenario.prepare = [](World& world) {
     world.Write({{"a", "0"}, {"g", "1"}, {"k", "1"}});
@@ -86,8 +106,7 @@ EngineScenario AnIndexIsBuiltInASharedFile() {
   };
   scenario.threads = [](World& world) -> Threads {
     return {{[&] { world.MergeRegions(); }},
-            {[&] { world.Query("1"); }, [&] { world.Query("1"); }},
-            {[&] { world.Split("k"); }}};
+            {[&] { world.Query("1"); }, [&] { world.Query("1"); }}};
   };
   return scenario;
 }
@@ -135,6 +154,18 @@ EngineScenario ALoadBesidePutsAFlushAndASnapshot() {
   return scenario;
 }
 
+// Regions get their parts of a load one after the other.
+EngineScenario ALoadBesideAScan() {
+  EngineScenario scenario{.name = "ALoadBesideAScan",
+                          .plan = {.tuning = QuietTuning(), .two_regions = true},
+                          .budget = kMany};
+  scenario.prepare = [](World& world) { world.Write(Pair("0")); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Load(Pair("1")); }}, {[&] { world.Scan(); }}};
+  };
+  return scenario;
+}
+
 // The regions that the rows fall in are others by the time when they are linked.
 EngineScenario ALoadBesideASplit() {
   EngineScenario scenario{.name = "ALoadBesideASplit", .plan = {.tuning = QuietTuning()}};
@@ -160,17 +191,18 @@ EngineScenario ALoadBesideATruncation() {
   return scenario;
 }
 
-// A row that a transaction has read is in the files of a load by the time when it commits.
+// A row that a transaction has read is in the files of a load by the time when it commits, and
+// others have seen it there.
 EngineScenario ALoadBesideATransaction() {
-  EngineScenario scenario{.name = "ALoadBesideATransaction", .plan = {.tuning = QuietTuning()}};
+  EngineScenario scenario{
+      .name = "ALoadBesideATransaction", .plan = {.tuning = QuietTuning()}, .budget = kMany};
   scenario.prepare = [](World& world) { world.Write({{"b", "0"}}); };
   scenario.threads = [](World& world) -> Threads {
-    return {
-        {[&] {
-          world.Load({{"a", "1"}, {"b", "1"}});
-        }},
-        {[&] { world.CopyInTransaction("a", "c"); }, [&] { world.CopyInTransaction("c", "a"); }},
-        {[&] { world.CheckAndPut("b", "0", "2"); }, [&] { world.Get("b"); }}};
+    return {{[&] { world.CopyInTransaction("a", "c"); }, [&] { world.CheckAndPut("b", "0", "2"); }},
+            {[&] {
+               world.Load({{"a", "1"}, {"b", "1"}});
+             },
+             [&] { world.Get("a"); }, [&] { world.Get("c"); }, [&] { world.Get("b"); }}};
   };
   return scenario;
 }
@@ -328,23 +360,30 @@ EngineScenario AnObserverComesBesideWrites() {
 }  // namespace
 
 std::vector<EngineScenario> FileScenarios() {
-  return {AnIndexIsCreatedBesideWritersAndAFlush(),
-          AnIndexIsBuiltBesideACompaction(),
-          AnIndexIsBuiltBesideASplit(),
-          AnIndexIsBuiltInASharedFile(),
-          ANamedSnapshotBesideAnIndexBuild(),
-          ALoadBesidePutsAFlushAndASnapshot(),
-          ALoadBesideASplit(),
-          ALoadBesideATruncation(),
-          ALoadBesideATransaction(),
-          ALoadThenAPowerCut(),
-          ANamedSnapshotBesideBatchesOverTables(),
-          ANamedSnapshotBesideASplit(),
-          ANamedSnapshotGoesBesideAReader(),
-          ANamedSnapshotGoesBesideACompaction(),
-          ANamedSnapshotThenAPowerCut(),
-          ObservedWritesBesideAFlush(),
-          AnObserverComesBesideWrites()};
+  std::vector<EngineScenario> scenarios = {AnIndexIsCreatedBesideWritersAndAFlush(),
+                                           AnIndexIsBuiltBesideACompaction(),
+                                           AnIndexIsBuiltBesideASplit(),
+                                           AnIndexIsBuiltInASharedFile(),
+                                           AnIndexIsBuiltBesideAMergeOfRegions(),
+                                           ANamedSnapshotBesideAnIndexBuild(),
+                                           ALoadBesidePutsAFlushAndASnapshot(),
+                                           ALoadBesideAScan(),
+                                           ALoadBesideASplit(),
+                                           ALoadBesideATruncation(),
+                                           ALoadBesideATransaction(),
+                                           ALoadThenAPowerCut(),
+                                           ANamedSnapshotBesideBatchesOverTables(),
+                                           ANamedSnapshotBesideASplit(),
+                                           ANamedSnapshotGoesBesideAReader(),
+                                           ANamedSnapshotGoesBesideACompaction(),
+                                           ANamedSnapshotThenAPowerCut(),
+                                           ObservedWritesBesideAFlush(),
+                                           AnObserverComesBesideWrites()};
+  for (EngineScenario& scenario : scenarios) {
+    scenario.suite = "interleave_files";
+    if (scenario.budget.random == 0) scenario.budget = kUsual;
+  }
+  return scenarios;
 }
 
 }  // namespace tandem::test

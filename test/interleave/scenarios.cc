@@ -13,7 +13,7 @@ using Threads = std::vector<Thread>;
 
 // Schedules of a scenario in a usual run of the tests.
 constexpr Budget kUsual{.systematic = 2400, .random = 1000};
-// Of one that has few schedules to find something in, or more steps than others.
+// Of one that has few schedules to find something in.
 constexpr Budget kFew{.systematic = 250, .random = 400};
 
 /// Every batch fills a memstore.
@@ -777,15 +777,12 @@ std::vector<EngineScenario> EngineScenarios() {
   for (EngineScenario& scenario : scenarios) {
     if (scenario.budget.random == 0) scenario.budget = kUsual;
   }
-  for (EngineScenario& scenario : FileScenarios()) {
-    scenario.budget = kFew;
-    scenarios.push_back(std::move(scenario));
-  }
+  for (EngineScenario& scenario : FileScenarios()) scenarios.push_back(std::move(scenario));
   return scenarios;
 }
 
 Scenario ScenarioOf(const EngineScenario& scenario) {
-  return {.name = "interleave/" + scenario.name, .body = [&scenario](Scheduler* scheduler) {
+  return {.name = scenario.suite + "/" + scenario.name, .body = [&scenario](Scheduler* scheduler) {
             World world(scenario.plan, scheduler);
             scenario.prepare(world);
             world.Run(scenario.threads(world));

@@ -17,6 +17,7 @@ struct EngineScenario {
   std::function<void(World&)> prepare{};
   std::function<std::vector<World::Thread>(World&)> threads{};
   Budget budget{};
+  std::string suite = "interleave";  ///< Of tests.
 };
 
 /// All of them.

@@ -11,7 +11,8 @@
 #   test/mutation/planted_bugs.sh --pick N [REV]    N of them, chosen by the commit's hash
 #
 # The suites: those of `reliability` by name; worlds and model (the small worlds of the model test, and its
-# long lives), interleave (threads at their yield points), fuzz (the decoders' fuzzer, built by clang),
+# long lives), interleave (threads at their yield points), interleave_files (those of its scenarios that
+# load, build indexes and take named snapshots), fuzz (the decoders' fuzzer, built by clang),
 # and for mutants tests (those of each part; planted bugs have to be found without them).
 # All run from SEED, that of CI. JOBS bugs are tried side by side, each in a copy of its own. What make
 # is to know comes from `make mutation`, or by CXX and MAKEFLAGS.
@@ -19,7 +20,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 patches=$PWD/test/mutation
 seconds=${SECONDS_EACH:-60} seed=${SEED:-20261120} jobs=${JOBS:-$(nproc)}
-general="crash errors worlds cut files space model allocations interleave flip differential"
+general="crash errors worlds cut files space model allocations interleave interleave_files flip differential"
 tests=(base format index store_file compaction memstore wal engine)
 work=$(mktemp -d "${TMPDIR:-/tmp}/mutation.XXXXXX")
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
@@ -72,7 +73,7 @@ build() {
   local targets
   case $2 in
     worlds | model) targets=build/test_model ;;
-    interleave) targets=build/test_interleave ;;
+    interleave | interleave_files) targets=build/test_interleave ;;
     tests) targets=${tests[*]/#/build/test_} ;;
     fuzz) targets=fuzz-program ;;
     *) targets=build/reliability ;;
@@ -91,8 +92,8 @@ start_suite() {
         --run_test=model/CrashesOnTheSimulatedDisk,FilesThroughPosix
       ;;
     # A few schedules of every scenario before many of any.
-    interleave)
-      exec setsid bash -c 'TANDEM_QUICK=1 build/test_interleave --run_test=interleave && exec build/test_interleave'
+    interleave | interleave_files)
+      exec setsid bash -c 'TANDEM_QUICK=1 build/test_interleave --run_test=$0 && exec build/test_interleave --run_test=$0' "$2"
       ;;
     tests)
       exec setsid bash -c 'for each; do build/test_$each --report_level=short || exit; done' - "${tests[@]}"

@@ -21,7 +21,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDERS = ["base", "format", "index", "store_file", "compaction", "memstore", "wal", "engine"]
-SUITES = "worlds crash errors tests cut files space model allocations interleave flip differential"
+SUITES = "worlds crash errors tests cut files space model allocations interleave interleave_files flip differential"
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 # Lines that decide nothing while the program runs.
 SKIPPED = re.compile(r"^\s*(#|using\b|template\b|static_assert\b|namespace\b|case\b)|\boperator\b")
