@@ -1,5 +1,6 @@
-// One bit changed in every byte of every file of a small closed database, padding included: verify
-// finds each one, and no read prints anything that was not written.
+// One bit changed in bytes of every file of a small closed database, padding included: verify finds
+// each one, and no read prints anything that was not written. Of all bytes the suite `flip` of
+// build/reliability does this; here the program runs four times for each.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
@@ -96,7 +97,7 @@ void CheckReads(const Reads& reads, const std::string& where) {
 
 BOOST_AUTO_TEST_SUITE(flipped_bits)
 
-BOOST_AUTO_TEST_CASE(EveryFlippedBitIsFoundAndNeverRead) {
+BOOST_AUTO_TEST_CASE(FlippedBitsAreFoundAndNeverRead) {
   TestRandom random("flip");
   const TemporaryDirectory directory;
   const std::string path = directory.Path("db");
@@ -111,10 +112,11 @@ BOOST_AUTO_TEST_CASE(EveryFlippedBitIsFoundAndNeverRead) {
   }
   const ProgramRun clean = RunProgram({"verify", path, "--deep"});
   BOOST_REQUIRE_MESSAGE(clean.exit_code == 0, clean.out << clean.err);
+  const uint64_t stride = 8 * Stride(5);
   uint64_t flips = 0;
   for (const auto& entry : fs::directory_iterator(path)) {
     Victim victim(entry.path());
-    for (uint64_t at = random.Below(Stride(37)); at < entry.file_size(); at += Stride(37)) {
+    for (uint64_t at = random.Below(stride); at < entry.file_size(); at += stride) {
       const int bit = static_cast<int>(random.Below(8));
       const std::string where = entry.path().filename().string() + " offset " + std::to_string(at) +
                                 " bit " + std::to_string(bit);
