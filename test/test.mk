@@ -34,14 +34,14 @@ asan:
 	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
 	@$(MAKE) --no-print-directory $(ASAN) sanitized
 tsan:
-	$(INSTALL) $(PACKAGES_TEST) clang-16 libclang-rt-16-dev
+	$(INSTALL) $(PACKAGES_TEST)
 	@$(MAKE) --no-print-directory $(TSAN) sanitized RUNS='$(filter-out test_interleave%,$(RUNS))' \
 	  STRESSED_SECONDS=$(STRESS_SECONDS)
 # The threads alone.
 STRESS_SECONDS ?= 90
-TSAN = BUILD=$(BUILD)-tsan CXX="$(CLANG)" SANITIZE=thread OPT=-O1 TEST_OPT=-O0
+TSAN = BUILD=$(BUILD)-tsan SANITIZE=thread OPT=-O1 TEST_OPT=-O0
 stress-tsan:
-	$(INSTALL) $(PACKAGES_BUILD) clang-16 libclang-rt-16-dev
+	$(INSTALL) $(PACKAGES_BUILD)
 	@$(MAKE) --no-print-directory $(TSAN) sanitized RUNS= STRESSED_SECONDS=$(STRESS_SECONDS)
 .PHONY: stress-tsan sanitized
 STRESSED_SECONDS ?= 0

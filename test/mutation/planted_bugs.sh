@@ -93,7 +93,7 @@ start_suite() {
       ;;
     # A few schedules of every scenario before many of any.
     interleave | interleave_files)
-      exec setsid bash -c 'TANDEM_QUICK=1 build/test_interleave --run_test=$0 && exec build/test_interleave --run_test=$0' "$2"
+      exec setsid bash -c 'TANDEM_QUICK=1 build/test_interleave --run_test=$0 && TANDEM_TRIALS=2 exec build/test_interleave --run_test=$0' "$2"
       ;;
     tests)
       exec setsid bash -c 'for each; do build/test_$each --report_level=short || exit; done' - "${tests[@]}"
