@@ -122,8 +122,8 @@ class ErrorsSuite {
     failures_.push_back(shrunk.Describe("errors", plan_, workload));
   }
 
-  // Every kind of error at every operation, until no more operations are left to fail. In CI one that
-  // happens once at every second operation, one that stays at the others.
+  // Every kind of error at every operation, until no more operations are left to fail. In CI one
+  // that happens once at every second operation, one that stays at the others.
   std::optional<Finding> FindEach(const Workload& workload, BackEnd back_end, size_t thread) {
     for (const FaultKind& kind : FaultKinds()) {
       if (kind.back_end != back_end || (kind.is_for_pairs && !by_hand())) continue;
