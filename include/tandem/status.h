@@ -104,8 +104,7 @@ class [[nodiscard]] Result {
       : has_value_(other.has_value_) {
     Construct(std::move(other));
   }
-  Result(const Result& other)
-    requires std::is_copy_constructible_v<T>
+  Result(const Result& other) requires std::is_copy_constructible_v<T>
       : has_value_(other.has_value_) {
     Construct(other);
   }
