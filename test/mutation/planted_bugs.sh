@@ -2,7 +2,7 @@
 # Mutation testing: do the general suites find planted bugs? Each *.patch beside this script is one
 # bug; its head names the class, the bug, and the suites to begin with. The script copies the tree and
 # its objects, and for each bug applies the patch, builds what the next suite needs, and runs general
-# suites until one finds something, for at most SECONDS_EACH (60) of processor time, so that a busy
+# suites until one finds something, for at most SECONDS_EACH (180) of processor time, so that a busy
 # machine makes no difference. It prints a JSON line a bug and a score, and exits 8 when a bug was
 # missed, 2 when one could not be tried.
 #
@@ -19,7 +19,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 patches=$PWD/test/mutation
-seconds=${SECONDS_EACH:-60} seed=${SEED:-20261120} jobs=${JOBS:-$(nproc)}
+seconds=${SECONDS_EACH:-180} seed=${SEED:-20261120} jobs=${JOBS:-$(nproc)}
 general="crash errors worlds cut files space model allocations interleave interleave_files flip differential"
 tests=(base format index store_file compaction memstore wal engine)
 work=$(mktemp -d "${TMPDIR:-/tmp}/mutation.XXXXXX")
