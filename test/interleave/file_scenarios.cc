@@ -78,18 +78,21 @@ EngineScenario AnIndexIsBuiltBesideASplit() {
   return scenario;
 }
 
+// Of an index over a file that the halves of a region share.
+void BeginABuildInASharedFile(World& world) {
+  world.Write({{"a", "0"}, {"g", "1"}, {"k", "1"}});
+  world.Flush();
+  world.Split("g");
+  world.executor().Drain();
+  world.CreateIndex();
+}
+
 // Halves of a region share the file, and one of them is split while the other one copies it.
 EngineScenario AnIndexIsBuiltInASharedFile() {
   EngineScenario scenario{.name = "AnIndexIsBuiltInASharedFile",
                           .plan = {.tuning = QuietTuning(), .no_index = true},
                           .budget = kOnePreemption};
-  scenario.prepare = [](World& world) {
-    world.Write({{"a", "0"}, {"g", "1"}, {"k", "1"}});
-    world.Flush();
-    world.Split("g");
-    world.executor().Drain();
-    world.CreateIndex();
-  };
+  scenario.prepare = BeginABuildInASharedFile;
   scenario.threads = [](World& world) -> Threads { return {{[&] { world.Split("k"); }}}; };
   return scenario;
 }
@@ -98,13 +101,7 @@ EngineScenario AnIndexIsBuiltInASharedFile() {
 EngineScenario AnIndexIsBuiltBesideAMergeOfRegions() {
   EngineScenario scenario{.name = "AnIndexIsBuiltBesideAMergeOfRegions",
                           .plan = {.tuning = QuietTuning(), .no_index = true}};
-  scenario.prepare = [](World& world) {
-    world.Write({{"a", "0"}, {"g", "1"}, {"k", "1"}});
-    world.Flush();
-    world.Split("g");
-    world.executor().Drain();
-    world.CreateIndex();
-  };
+  scenario.prepare = BeginABuildInASharedFile;
   scenario.threads = [](World& world) -> Threads {
     return {{[&] { world.MergeRegions(); }},
             {[&] { world.Query("1"); }, [&] { world.Query("1"); }}};

@@ -3,7 +3,7 @@
 //
 //   TANDEM_SEED=N         the seed of the first database; random otherwise.
 //   TANDEM_OPERATIONS=N   the number of operations over all cases; 600,000 by default.
-//   TANDEM_QUICK=1        a fortieth of that.
+//   TANDEM_QUICK=1        a twelfth of that.
 #define BOOST_TEST_DYN_LINK
 #include <unistd.h>
 
