@@ -83,6 +83,11 @@ class Engine {
   /// Plans the batch, and adds it to what the transaction has written.
   virtual Status AddToTransaction(const Snapshot& snapshot, const WriteBatch& batch,
                                   TransactionState* state) = 0;
+  /// Adds what the increments and appends of the batch make of the columns that the transaction
+  /// sees, and returns the new values, those of increments as text. Does not note the rows as read.
+  virtual Result<std::vector<std::string>> UpdateInTransaction(const Snapshot& snapshot,
+                                                               const WriteBatch& batch,
+                                                               TransactionState* state) = 0;
   /// kConflict if somebody else is known to have changed the row since.
   virtual Status CheckUnchanged(const Snapshot& snapshot, std::string_view table,
                                 std::string_view row) = 0;

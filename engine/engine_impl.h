@@ -129,6 +129,9 @@ class EngineImpl final : public Engine {
   Result<std::unique_ptr<TransactionState>> BeginTransaction() override;
   Status AddToTransaction(const Snapshot& snapshot, const WriteBatch& batch,
                           TransactionState* state) override;
+  Result<std::vector<std::string>> UpdateInTransaction(const Snapshot& snapshot,
+                                                       const WriteBatch& batch,
+                                                       TransactionState* state) override;
   Status CheckUnchanged(const Snapshot& snapshot, std::string_view table,
                         std::string_view row) override;
   Status CommitTransaction(const WriteOptions& options, const Snapshot& snapshot,
@@ -241,6 +244,11 @@ class EngineImpl final : public Engine {
   Status CheckTable(const SnapshotPoint& point, std::string_view table);
   Status AddChecks(RowsRead* rows, WritePlan* plan);
   Result<WritePlan> PlanInTransaction(const SnapshotPoint& point, const WriteBatch& batch);
+
+  // transaction_writes.cc
+  Status MakeOwnWrites(const SnapshotPoint& point, TransactionState* state);
+  Status AddWrites(const SnapshotPoint& point, const WriteBatch& batch, TransactionState* state);
+  Status AddPlanned(const SnapshotPoint& point, const WritePlan& plan, TransactionState* state);
 
   // info.cc
   FilesInfo OpenFiles() const;

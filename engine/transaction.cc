@@ -2,12 +2,16 @@
 // meanwhile.
 #include "tandem/transaction.h"
 
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/guarded.h"
 #include "base/status_macros.h"
 #include "engine/engine.h"
 #include "engine/transaction_state.h"
+#include "format/value_text.h"
 #include "tandem/limits.h"
 
 namespace tandem {
@@ -52,19 +56,32 @@ Status BringUpToDate(const Snapshot& snapshot, TransactionState* state) {
   return state->engine->AddToTransaction(snapshot, {}, state);
 }
 
-Status NoteRow(std::string_view table, std::string_view row, bool for_update,
-               TransactionState* state) {
-  TransactionState::RowName name(table, row);
-  const auto found = state->rows_read.find(name);
-  if (found != state->rows_read.end()) {
-    found->second |= for_update;
-    return {};
+// Rows that a call reads. They are noted when it has succeeded, which cannot fail then.
+using RowNames = std::map<TransactionState::RowName, bool>;
+
+// Those that are not noted yet. `operations`: that the call will write at most. Errors:
+// kOverBudget.
+Result<RowNames> RowsToNote(std::string_view table, std::span<const std::string_view> rows,
+                            size_t operations, const TransactionState& state) {
+  RowNames added;
+  for (const std::string_view row : rows) {
+    TransactionState::RowName name(table, row);
+    if (!state.rows_read.contains(name)) added.emplace(std::move(name), false);
   }
-  if (state->rows_read.size() >= kTransactionRowsMax) {
-    return Status::OverBudget("a transaction reads and writes at most " +
-                              std::to_string(kTransactionRowsMax) + " rows");
-  }
-  state->rows_read.emplace(std::move(name), for_update);
+  const size_t count = state.rows_read.size() + added.size() + state.operation_count() + operations;
+  if (count <= kTransactionRowsMax) return added;
+  return Status::OverBudget("a transaction reads and writes at most " +
+                            std::to_string(kTransactionRowsMax) + " rows");
+}
+
+void NoteRows(RowNames rows, TransactionState* state) { state->rows_read.merge(rows); }
+
+// Before the row is read: the transaction conflicts when that finds a conflict.
+Status NoteForUpdate(std::string_view table, std::string_view row, TransactionState* state) {
+  ASSIGN_OR_RETURN(RowNames names, RowsToNote(table, {&row, 1}, 0, *state));
+  const TransactionState::RowName name(table, row);
+  NoteRows(std::move(names), state);
+  state->rows_read.find(name)->second = true;
   return {};
 }
 
@@ -114,14 +131,31 @@ Status Transaction::Write(Add&& add) {
   });
 }
 
+// Values are those of `columns` columns of the row.
+template <typename Add>
+Result<std::vector<std::string>> Transaction::Update(std::string_view table, std::string_view row,
+                                                     size_t columns, Add&& add) {
+  using Values = std::vector<std::string>;
+  return InState([&](const Snapshot& snapshot, TransactionState* state) -> Result<Values> {
+    ASSIGN_OR_RETURN(RowNames names, RowsToNote(table, {&row, 1}, columns, *state));
+    WriteBatch batch;
+    add(&batch);
+    ASSIGN_OR_RETURN(Values values, state->engine->UpdateInTransaction(snapshot, batch, state));
+    NoteRows(std::move(names), state);
+    return values;
+  });
+}
+
 Result<std::optional<Row>> Transaction::Get(const ReadOptions& options, std::string_view table,
                                             std::string_view row) {
   return InState(
       [&](const Snapshot& snapshot, TransactionState* state) -> Result<std::optional<Row>> {
         ASSIGN_OR_RETURN(const ReadOptions at, At(snapshot, options));
         RETURN_IF_ERROR(BringUpToDate(snapshot, state));
-        RETURN_IF_ERROR(NoteRow(table, row, false, state));
-        return state->engine->Get(at, table, row);
+        ASSIGN_OR_RETURN(RowNames names, RowsToNote(table, {&row, 1}, 0, *state));
+        ASSIGN_OR_RETURN(std::optional<Row> found, state->engine->Get(at, table, row));
+        NoteRows(std::move(names), state);
+        return found;
       });
 }
 
@@ -131,10 +165,23 @@ Result<std::optional<Row>> Transaction::GetForUpdate(const ReadOptions& options,
       [&](const Snapshot& snapshot, TransactionState* state) -> Result<std::optional<Row>> {
         ASSIGN_OR_RETURN(const ReadOptions at, At(snapshot, options));
         RETURN_IF_ERROR(BringUpToDate(snapshot, state));
-        RETURN_IF_ERROR(NoteRow(table, row, true, state));
+        RETURN_IF_ERROR(NoteForUpdate(table, row, state));
         RETURN_IF_ERROR(state->engine->CheckUnchanged(snapshot, table, row));
         return state->engine->Get(at, table, row);
       });
+}
+
+Result<std::vector<std::optional<Row>>> Transaction::MultiGet(
+    const ReadOptions& options, std::string_view table, std::span<const std::string_view> rows) {
+  using Rows = std::vector<std::optional<Row>>;
+  return InState([&](const Snapshot& snapshot, TransactionState* state) -> Result<Rows> {
+    ASSIGN_OR_RETURN(const ReadOptions at, At(snapshot, options));
+    RETURN_IF_ERROR(BringUpToDate(snapshot, state));
+    ASSIGN_OR_RETURN(RowNames names, RowsToNote(table, rows, 0, *state));
+    ASSIGN_OR_RETURN(Rows found, state->engine->MultiGet(at, table, rows));
+    NoteRows(std::move(names), state);
+    return found;
+  });
 }
 
 Result<Cursor> Transaction::Scan(const ReadOptions& options, std::string_view table,
@@ -178,6 +225,13 @@ Status Transaction::PutColumns(std::string_view table, std::string_view row,
       [&](WriteBatch* batch) { batch->PutColumns(table, row, family, columns, timestamp); });
 }
 
+Status Transaction::DeleteCell(std::string_view table, std::string_view row,
+                               std::string_view family, std::string_view qualifier,
+                               std::optional<int64_t> timestamp) {
+  return Write(
+      [&](WriteBatch* batch) { batch->DeleteCell(table, row, family, qualifier, timestamp); });
+}
+
 Status Transaction::DeleteColumn(std::string_view table, std::string_view row,
                                  std::string_view family, std::string_view qualifier,
                                  std::optional<int64_t> timestamp) {
@@ -193,6 +247,47 @@ Status Transaction::DeleteFamily(std::string_view table, std::string_view row,
 Status Transaction::DeleteRow(std::string_view table, std::string_view row,
                               std::optional<int64_t> timestamp) {
   return Write([&](WriteBatch* batch) { batch->DeleteRow(table, row, timestamp); });
+}
+
+Result<int64_t> Transaction::Increment(std::string_view table, std::string_view row,
+                                       std::string_view family, std::string_view qualifier,
+                                       int64_t delta) {
+  const ColumnDelta column{.qualifier = qualifier, .delta = delta};
+  ASSIGN_OR_RETURN(const std::vector<int64_t> sums,
+                   IncrementColumns(table, row, family, {&column, 1}));
+  return sums.front();
+}
+
+// The sums have room before anything is written: afterwards no allocation fails.
+Result<std::vector<int64_t>> Transaction::IncrementColumns(std::string_view table,
+                                                           std::string_view row,
+                                                           std::string_view family,
+                                                           std::span<const ColumnDelta> columns) {
+  std::vector<int64_t> sums;
+  const auto add = [&](WriteBatch* batch) {
+    sums.reserve(columns.size());
+    batch->IncrementColumns(table, row, family, columns);
+  };
+  ASSIGN_OR_RETURN(const std::vector<std::string> values, Update(table, row, columns.size(), add));
+  for (const std::string& value : values) sums.push_back(format::ParseInt64(value).value_or(0));
+  return sums;
+}
+
+Result<std::string> Transaction::Append(std::string_view table, std::string_view row,
+                                        std::string_view family, std::string_view qualifier,
+                                        std::string_view value) {
+  const ColumnValue column{.qualifier = qualifier, .value = value};
+  ASSIGN_OR_RETURN(std::vector<std::string> values,
+                   AppendColumns(table, row, family, {&column, 1}));
+  return std::move(values.front());
+}
+
+Result<std::vector<std::string>> Transaction::AppendColumns(std::string_view table,
+                                                            std::string_view row,
+                                                            std::string_view family,
+                                                            std::span<const ColumnValue> columns) {
+  return Update(table, row, columns.size(),
+                [&](WriteBatch* batch) { batch->AppendColumns(table, row, family, columns); });
 }
 
 Status Transaction::SetSavepoint() {

@@ -3,6 +3,7 @@
 // open for too long.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,6 +32,8 @@ struct TransactionState {
   static Result<Transaction> Begin(Engine* engine);
   /// Releases what it holds of the database. Does nothing the second time.
   void End();
+  size_t operation_count() const;
+  WriteBatch AllWrites() const;
 
   using RowName = std::pair<std::string, std::string>;  ///< Table and key.
 
@@ -39,7 +42,7 @@ struct TransactionState {
   std::shared_ptr<OpenTransaction> open;  ///< Null: it has ended.
   std::shared_ptr<OwnWrites> own;
   int64_t timestamp = 0;  ///< Of cells without one, until it commits.
-  /// Read by Get; true: for update.
+  /// Whose reads are checked; true: for update.
   std::map<RowName, bool> rows_read;
   /// What was written, by savepoint: those before the first one, then after each.
   std::vector<WriteBatch> writes = std::vector<WriteBatch>(1);
@@ -52,6 +55,18 @@ inline void TransactionState::End() {
   own.reset();
   rows_read.clear();
   writes.clear();
+}
+
+inline size_t TransactionState::operation_count() const {
+  size_t count = 0;
+  for (const WriteBatch& part : writes) count += part.operation_count();
+  return count;
+}
+
+inline WriteBatch TransactionState::AllWrites() const {
+  WriteBatch all;
+  for (const WriteBatch& part : writes) all.Add(part);
+  return all;
 }
 
 }  // namespace tandem::engine

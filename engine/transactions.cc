@@ -22,27 +22,12 @@
 namespace tandem::engine {
 namespace {
 
-// Of a table. More are made one again.
-constexpr size_t kOwnMemstoresMax = 8;
-
 std::set<std::string_view> TablesOf(const WriteBatch& batch) {
   std::set<std::string_view> tables;
   BatchReader reader(batch);
   BatchOperation operation;
   while (reader.Next(&operation)) tables.insert(operation.table);
   return tables;
-}
-
-size_t OperationsOf(const TransactionState& state) {
-  size_t count = 0;
-  for (const WriteBatch& part : state.writes) count += part.operation_count();
-  return count;
-}
-
-WriteBatch AllWrites(const TransactionState& state) {
-  WriteBatch all;
-  for (const WriteBatch& part : state.writes) all.Add(part);
-  return all;
 }
 
 // The rows that were read or written, each once, by table and row. Requires: the tables exist.
@@ -142,41 +127,6 @@ Result<WritePlan> EngineImpl::PlanInTransaction(const SnapshotPoint& point,
   return plan;
 }
 
-Status EngineImpl::AddToTransaction(const Snapshot& snapshot, const WriteBatch& batch,
-                                    TransactionState* state) {
-  GatePass pass(calls_);
-  if (!pass.inside()) return Closed();
-  // A read comes here too, with no operations.
-  if (batch.operation_count() > 0) RETURN_IF_ERROR(observers_.CheckOutsideHooks());
-  ASSIGN_OR_RETURN(const SnapshotPoint point, PointOf(snapshot));
-  if (state->own_is_stale || state->own->memstores() > kOwnMemstoresMax) {
-    state->own_is_stale = true;
-    ASSIGN_OR_RETURN(const WritePlan all, PlanInTransaction(point, AllWrites(*state)));
-    state->own->Clear();
-    state->own->Add(all, state->timestamp);
-    state->own_is_stale = false;
-  }
-  if (batch.operation_count() == 0) return {};
-  if (OperationsOf(*state) + state->rows_read.size() + batch.operation_count() >
-      kTransactionRowsMax) {
-    return Status::OverBudget("a transaction reads and writes at most " +
-                              std::to_string(kTransactionRowsMax) + " rows");
-  }
-  size_t bytes = batch.size_bytes();
-  for (const WriteBatch& part : state->writes) bytes += part.size_bytes();
-  if (bytes > kBatchBytesMax) {
-    return Status::InvalidArgument("the transaction has " + std::to_string(bytes) +
-                                   " bytes, the limit is " + std::to_string(kBatchBytesMax));
-  }
-  ASSIGN_OR_RETURN(const WritePlan plan, PlanInTransaction(point, batch));
-  state->writes.back().Add(batch);
-  // If memory ends in between, the next call makes all of it again.
-  state->own_is_stale = true;
-  state->own->Add(plan, state->timestamp);
-  state->own_is_stale = false;
-  return {};
-}
-
 Status EngineImpl::CheckUnchanged(const Snapshot& snapshot, std::string_view name,
                                   std::string_view row) {
   GatePass pass(calls_);
@@ -197,7 +147,7 @@ Status EngineImpl::CommitTransaction(const WriteOptions& options, const Snapshot
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   ASSIGN_OR_RETURN(const SnapshotPoint point, PointOf(snapshot));
-  const WriteBatch writes = AllWrites(state);
+  const WriteBatch writes = state.AllWrites();
   if (writes.operation_count() == 0 && !IsForUpdate(state)) return {};
   RowsRead rows{.point = point, .rows = state.rows_read, .written = &writes, .checks = {}};
   rows.point->own = nullptr;  // Hooks see the state before the batch.

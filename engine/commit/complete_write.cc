@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/commit/delete_cell.h"
 #include "engine/commit/new_value.h"
 #include "engine/query/reader.h"
 #include "format/cell/overflow_value.h"
@@ -126,8 +127,6 @@ class Completer {
   Status CompleteDelete(const PlannedOperation& operation);
   Status EmitDelete(const PlannedOperation& operation, const Cells& versions, size_t hit);
   Status CompleteUpdate(const PlannedOperation& operation);
-  Result<std::string> NewValue(const PlannedOperation& operation, const format::Cell& change,
-                               const format::Cell* stored);
   void Emit(const PlannedOperation& operation);
   void EmitCells(const PlannedOperation& operation, Cells cells);
 
@@ -281,35 +280,15 @@ Status Completer::CompleteDelete(const PlannedOperation& operation) {
   const StoredColumn& column = plan_->read_set.columns[next_column_++];
   ASSIGN_OR_RETURN(const Cells versions, VisibleVersions(column, operation.timestamp));
   if (!is_complete() || versions.empty()) return {};
-  size_t hit = 0;
-  if (operation.timestamp.has_value()) {
-    while (hit < versions.size() && versions[hit].timestamp != *operation.timestamp) ++hit;
-  }
-  return hit < versions.size() ? EmitDelete(operation, versions, hit) : Status();
+  const std::optional<size_t> hit = FindVersion(versions, operation.timestamp);
+  return hit.has_value() ? EmitDelete(operation, versions, *hit) : Status();
 }
 
-// The marker, the cut below the versions that count, and the version that the delete reveals.
 Status Completer::EmitDelete(const PlannedOperation& operation, const Cells& versions, size_t hit) {
-  Cells cells;
-  format::Cell marker = operation.cells.front();
-  marker.timestamp = versions[hit].timestamp;
-  cells.push_back(marker);
-
-  const int64_t oldest = versions.back().timestamp;
-  const format::FamilyRecord* family = TableOf(operation.table).record->FindFamily(marker.family);
-  const size_t versions_max = family == nullptr ? 0 : family->options.max_versions;
-  if (versions.size() >= versions_max && oldest > std::numeric_limits<int64_t>::min()) {
-    marker.kind = format::CellKind::kDeleteColumn;
-    marker.timestamp = oldest - 1;
-    cells.push_back(marker);
-  }
-  if (hit == 0 && versions.size() > 1) {
-    format::Cell revealed = versions[1];
-    RETURN_IF_ERROR(NeedValue(&revealed));
-    if (!is_complete()) return {};
-    cells.push_back(revealed);
-  }
-  EmitCells(operation, std::move(cells));
+  const format::TableRecord& table = *TableOf(operation.table).record;
+  Cells cells = CellsOfDelete(table, operation.cells.front(), versions, hit);
+  if (cells.back().kind == format::CellKind::kPut) RETURN_IF_ERROR(NeedValue(&cells.back()));
+  if (is_complete()) EmitCells(operation, std::move(cells));
   return {};
 }
 
@@ -325,8 +304,10 @@ Status Completer::CompleteUpdate(const PlannedOperation& operation) {
     const bool adds = operation.kind == PlannedOperation::Kind::kIncrement;
     if (stored != nullptr && !adds) RETURN_IF_ERROR(NeedValue(stored));
     if (!is_complete()) return {};
-    ASSIGN_OR_RETURN(std::string value, NewValue(operation, change, stored));
-    auto pinned = std::make_shared<const std::string>(std::move(value));
+    const ColumnUpdate update{.row = operation.row, .change = change, .adds = adds};
+    ASSIGN_OR_RETURN(NewValue made, MakeNewValue(*TableOf(operation.table).record, update, stored));
+    plan_->values.push_back(std::move(made.returned));
+    auto pinned = std::make_shared<const std::string>(std::move(made.stored));
     format::Cell& cell = cells.emplace_back(change);
     cell.value = *pinned;
     cell.timestamp = point_.timestamp;
@@ -335,23 +316,6 @@ Status Completer::CompleteUpdate(const PlannedOperation& operation) {
   }
   EmitCells(operation, std::move(cells));
   return {};
-}
-
-Result<std::string> Completer::NewValue(const PlannedOperation& operation,
-                                        const format::Cell& change, const format::Cell* stored) {
-  const format::TableRecord& table = *TableOf(operation.table).record;
-  std::string value;
-  if (operation.kind == PlannedOperation::Kind::kAppend) {
-    if (stored != nullptr) value = stored->value;
-    value.append(change.value);
-    plan_->values.push_back(value);
-  } else {
-    ASSIGN_OR_RETURN(const int64_t sum, AddToStored(table, operation.row, change, stored));
-    value = EncodeInteger(table, change, sum);
-    plan_->values.push_back(std::to_string(sum));
-  }
-  RETURN_IF_ERROR(CheckNewValue(table, operation.row, change, value));
-  return value;
 }
 
 }  // namespace

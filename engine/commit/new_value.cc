@@ -49,6 +49,8 @@ Status CheckIndexes(const format::TableRecord& table, std::string_view row,
   return {};
 }
 
+namespace {
+
 Status CheckNewValue(const format::TableRecord& table, std::string_view row,
                      const format::Cell& column, std::string_view value) {
   if (value.size() <= kValueBytesMax) return CheckIndexes(table, row, column, value);
@@ -81,6 +83,24 @@ Result<int64_t> AddToStored(const format::TableRecord& table, std::string_view r
 std::string EncodeInteger(const format::TableRecord& table, const format::Cell& column,
                           int64_t value) {
   return IsBigEndian(table, column) ? EncodeInt64Be(value) : std::to_string(value);
+}
+
+}  // namespace
+
+Result<NewValue> MakeNewValue(const format::TableRecord& table, const ColumnUpdate& update,
+                              const format::Cell* stored) {
+  NewValue made;
+  if (update.adds) {
+    ASSIGN_OR_RETURN(const int64_t sum, AddToStored(table, update.row, update.change, stored));
+    made.stored = EncodeInteger(table, update.change, sum);
+    made.returned = std::to_string(sum);
+  } else {
+    if (stored != nullptr) made.stored = stored->value;
+    made.stored.append(update.change.value);
+    made.returned = made.stored;
+  }
+  RETURN_IF_ERROR(CheckNewValue(table, update.row, update.change, made.stored));
+  return made;
 }
 
 }  // namespace tandem::engine

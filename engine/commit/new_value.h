@@ -20,17 +20,23 @@ std::string Where(const format::TableRecord& table, std::string_view row,
 /// and index are named).
 Status CheckIndexes(const format::TableRecord& table, std::string_view row,
                     const format::Cell& column, std::string_view value);
-/// The same, and a value above kValueBytesMax.
-Status CheckNewValue(const format::TableRecord& table, std::string_view row,
-                     const format::Cell& column, std::string_view value);
-
-/// The stored integer plus the one that `change.value` holds (EncodeInt64Be); an absent column
-/// (nullptr) counts as 0. Errors: kInvalidArgument (not an integer; the sum is past int64).
-Result<int64_t> AddToStored(const format::TableRecord& table, std::string_view row,
-                            const format::Cell& change, const format::Cell* stored);
-/// As the column keeps integers: eight bytes, big-endian, where its index has such a type, else
-/// decimal text.
-std::string EncodeInteger(const format::TableRecord& table, const format::Cell& column,
-                          int64_t value);
+/// An increment or append of a column.
+struct ColumnUpdate {
+  std::string_view row;
+  const format::Cell& change;  ///< Its value is what is added (EncodeInt64Be), or appended.
+  bool adds = false;
+};
+/// What it makes of the column.
+struct NewValue {
+  /// Integers as the column keeps them: eight bytes, big-endian, where its type says so, else
+  /// decimal text.
+  std::string stored;
+  std::string returned;  ///< An integer as text.
+};
+/// `stored` is the column's newest visible version. nullptr: it counts as 0, or as an empty value.
+/// Errors: kInvalidArgument (an increment of what is no integer, or past int64; a value above
+/// kValueBytesMax; those of CheckIndexes).
+Result<NewValue> MakeNewValue(const format::TableRecord& table, const ColumnUpdate& update,
+                              const format::Cell* stored);
 
 }  // namespace tandem::engine

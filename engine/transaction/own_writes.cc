@@ -41,6 +41,13 @@ void OwnWrites::Add(const WritePlan& plan, int64_t timestamp) {
   }
 }
 
+void OwnWrites::Apply(const std::shared_ptr<const format::TableRecord>& table, std::string_view row,
+                      std::vector<format::Cell> cells) {
+  for (format::Cell& cell : cells) cell.sequence = format::SequenceNumber(next_sequence_);
+  Active(table)->Apply(row, cells);
+  ++next_sequence_;
+}
+
 void OwnWrites::AddTo(const format::TableRecord& table,
                       std::shared_ptr<const RegionVersion>* region) const {
   const auto found = tables_.find(table.id);

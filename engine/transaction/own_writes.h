@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "engine/commit/write_plan.h"
 #include "engine/region/view.h"
+#include "format/cell/cell.h"
 #include "format/types.h"
 #include "memstore/memstore.h"
 
@@ -24,6 +26,9 @@ class OwnWrites {
   /// Adds the operations of a plan, which depends on no stored data. Cells without a timestamp get
   /// `timestamp`.
   void Add(const WritePlan& plan, int64_t timestamp);
+  /// Adds one operation, whose cells have their timestamps.
+  void Apply(const std::shared_ptr<const format::TableRecord>& table, std::string_view row,
+             std::vector<format::Cell> cells);
   /// Puts the writes above what the regions of the view have.
   void AddTo(TableView* view) const;
   /// The same for one region.

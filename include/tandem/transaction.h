@@ -6,13 +6,13 @@
 // What it sees: the state when it began, plus its own writes. Get, GetForUpdate, Scan, Query and
 // Count agree on this, by index too.
 //
-// What Commit checks: that no row it read by Get or GetForUpdate, and no row it wrote, was changed
-// by anybody else since it began. So transactions that read rows by Get alone are serializable, in
-// the order of their commits. One that writes nothing always commits: it read one state. What Scan,
-// Query and Count read is not checked. Two transactions that each count the rows of a query and
-// then insert one of them may both commit; to exclude that, let both Get and Put a row that stands
-// for the set. Table definitions are not part of it: a transaction whose table is dropped,
-// truncated or renamed, or loses a family, conflicts.
+// What Commit checks: that no row it read by Get, GetForUpdate, MultiGet, Increment or Append, and
+// no row it wrote, was changed by anybody else since it began. So transactions that read rows by
+// these alone are serializable, in the order of their commits. One that writes nothing always
+// commits: it read one state. What Scan, Query and Count read is not checked. Two transactions that
+// each count the rows of a query and then insert one of them may both commit; to exclude that, let
+// both Get and Put a row that stands for the set. Table definitions are not part of it: a
+// transaction whose table is dropped, truncated or renamed, or loses a family, conflicts.
 //
 // A flush, merge or split is no conflict: rows that left their memstore meanwhile are read again
 // before the commit, which itself reads no files while other writers wait.
@@ -24,12 +24,15 @@
 //   Status status = transaction->Commit();  // kConflict: begin again, or use Database::Transact.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tandem/database.h"
 
@@ -43,7 +46,7 @@ namespace tandem {
 /// Threads: one at a time; its cursors may be anywhere, and may outlive it.
 /// Errors of all calls: kInvalidArgument (it has ended; a row key out of limits; ReadOptions with a
 /// snapshot), kCancelled (it was open for too long), kOverBudget (more than kTransactionRowsMax
-/// rows read by Get and operations written), kClosed, kOutOfMemory.
+/// rows whose reads are checked and operations written), kClosed, kOutOfMemory.
 class Transaction {
  public:
   Transaction(Transaction&&) noexcept;
@@ -58,6 +61,10 @@ class Transaction {
   /// even if the transaction writes nothing. Nothing is locked.
   Result<std::optional<Row>> GetForUpdate(const ReadOptions& options, std::string_view table,
                                           std::string_view row);
+  /// As of Database. Commit checks all rows, also those that do not exist.
+  Result<std::vector<std::optional<Row>>> MultiGet(const ReadOptions& options,
+                                                   std::string_view table,
+                                                   std::span<const std::string_view> rows);
   /// As of Database. What they return is not checked at commit. A cursor sees the writes of the
   /// transaction up to its own begin.
   Result<Cursor> Scan(const ReadOptions& options, std::string_view table, const ScanOptions& scan);
@@ -75,12 +82,31 @@ class Transaction {
   Status PutColumns(std::string_view table, std::string_view row, std::string_view family,
                     std::span<const ColumnValue> columns,
                     std::optional<int64_t> timestamp = std::nullopt);
+  /// The version that is deleted is one that the transaction sees, which may be its own.
+  Status DeleteCell(std::string_view table, std::string_view row, std::string_view family,
+                    std::string_view qualifier, std::optional<int64_t> timestamp = std::nullopt);
   Status DeleteColumn(std::string_view table, std::string_view row, std::string_view family,
                       std::string_view qualifier, std::optional<int64_t> timestamp = std::nullopt);
   Status DeleteFamily(std::string_view table, std::string_view row, std::string_view family,
                       std::optional<int64_t> timestamp = std::nullopt);
   Status DeleteRow(std::string_view table, std::string_view row,
                    std::optional<int64_t> timestamp = std::nullopt);
+
+  /// As of Database, of what the transaction sees; Commit writes what was returned. Each reads its
+  /// row as Get does, but asks no observer, and puts the new value, which is what observers are
+  /// shown. So two that change one row at the same time conflict, other than those of Database.
+  /// Errors (nothing is changed then): those of Database that need no write to disk; kConflict as
+  /// for Put.
+  Result<int64_t> Increment(std::string_view table, std::string_view row, std::string_view family,
+                            std::string_view qualifier, int64_t delta = 1);
+  Result<std::vector<int64_t>> IncrementColumns(std::string_view table, std::string_view row,
+                                                std::string_view family,
+                                                std::span<const ColumnDelta> columns);
+  Result<std::string> Append(std::string_view table, std::string_view row, std::string_view family,
+                             std::string_view qualifier, std::string_view value);
+  Result<std::vector<std::string>> AppendColumns(std::string_view table, std::string_view row,
+                                                 std::string_view family,
+                                                 std::span<const ColumnValue> columns);
 
   /// Marks the writes so far. Savepoints nest.
   Status SetSavepoint();
@@ -104,6 +130,9 @@ class Transaction {
       -> decltype(call(std::declval<const Snapshot&>(), std::declval<engine::TransactionState*>()));
   template <typename Add>
   Status Write(Add&& add);
+  template <typename Add>
+  Result<std::vector<std::string>> Update(std::string_view table, std::string_view row,
+                                          size_t columns, Add&& add);
 
   std::unique_ptr<engine::TransactionState> state_;
 };

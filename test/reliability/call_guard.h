@@ -155,6 +155,11 @@ class GuardedEngine final : public engine::Engine {
                           engine::TransactionState* state) override {
     return Within(guard_, [&] { return engine_->AddToTransaction(snapshot, batch, state); });
   }
+  Result<std::vector<std::string>> UpdateInTransaction(const Snapshot& snapshot,
+                                                       const WriteBatch& batch,
+                                                       engine::TransactionState* state) override {
+    return Within(guard_, [&] { return engine_->UpdateInTransaction(snapshot, batch, state); });
+  }
   Status CheckUnchanged(const Snapshot& snapshot, std::string_view table,
                         std::string_view row) override {
     return Within(guard_, [&] { return engine_->CheckUnchanged(snapshot, table, row); });
