@@ -1,5 +1,6 @@
 // Random transactions beside other writes, flushes, merges and splits, against maps: reads of a
-// transaction are those of its map, and it commits if nobody changed what it read or wrote.
+// transaction are those of its map, and it commits if nobody changed what it read or wrote. The
+// family keeps two versions of a column, and all puts of one transaction are one version.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <map>
@@ -17,20 +18,25 @@ namespace {
 
 class RandomTransactions : public TransactionFixture {
  protected:
-  using Rows = std::map<std::string, std::string>;
+  struct Version {
+    std::string value;
+    bool is_own = false;  ///< Of the transaction that is open.
+  };
+  /// Two versions of each row at most, the newest first. None: there is no row.
+  using Rows = std::map<std::string, std::vector<Version>>;
   struct Open {
     Transaction transaction;
     uint64_t begun = 0;
-    Rows rows;    ///< That it sees.
-    Rows writes;  ///< An empty value: deleted.
+    Rows rows;  ///< That it sees.
+    std::set<std::string> written = {};
     std::set<std::string> read = {};
-    std::vector<std::pair<Rows, Rows>> savepoints = {};
+    std::vector<std::pair<Rows, std::set<std::string>>> savepoints = {};
   };
 
   void Step() {
     const uint64_t what = random.Below(100);
     if (what < 8 && open.size() < 4) {
-      open.push_back({.transaction = Begin(), .begun = now, .rows = committed, .writes = {}});
+      open.push_back({.transaction = Begin(), .begun = now, .rows = committed});
     } else if (what < 16) {
       WriteBeside();
     } else if (what < 19) {
@@ -51,56 +57,127 @@ class RandomTransactions : public TransactionFixture {
 
   static std::string TextOf(const Rows& rows, const std::string& low, const std::string& high) {
     std::string text;
-    for (const auto& [row, value] : rows) {
+    for (const auto& [row, versions] : rows) {
+      const std::string& value = versions.front().value;
       if (value >= low && value <= high) text += (text.empty() ? "" : " ") + row + "=" + value;
     }
     return text;
   }
-  static void Apply(const std::string& row, const std::string& value, Rows* rows) {
-    if (value.empty()) {
-      rows->erase(row);
-    } else {
-      (*rows)[row] = value;
+  static std::string AllOf(const Rows& rows) { return TextOf(rows, "", "~"); }
+  static std::string NewestOf(const Rows& rows, const std::string& row) {
+    const auto found = rows.find(row);
+    return found == rows.end() ? "" : found->second.front().value;
+  }
+  static void PutInto(const std::string& row, const std::string& value, bool is_own, Rows* rows) {
+    constexpr size_t kVersionsMax = 2;
+    std::vector<Version>& versions = (*rows)[row];
+    if (is_own && !versions.empty() && versions.front().is_own) {
+      versions.front().value = value;
+      return;
     }
+    versions.insert(versions.begin(), {value, is_own});
+    if (versions.size() > kVersionsMax) versions.pop_back();
+  }
+  static void DeleteCellOf(const std::string& row, Rows* rows) {
+    const auto found = rows->find(row);
+    if (found == rows->end()) return;
+    found->second.erase(found->second.begin());
+    if (found->second.empty()) rows->erase(found);
   }
 
   void WriteBeside() {
     const std::string row = Key(), value = random.Below(3) == 0 ? "" : Value();
     value.empty() ? Delete(row) : Put(row, value);
-    Apply(row, value, &committed);
+    if (value.empty()) committed.erase(row);
+    if (!value.empty()) PutInto(row, value, false, &committed);
     changed[row] = ++now;
   }
 
   void StepIn(Open* one) {
     const uint64_t what = random.Below(70);
-    if (what < 25) {
-      const std::string row = Key(), value = random.Below(4) == 0 ? "" : Value();
-      const Status status = value.empty() ? one->transaction.DeleteRow("t", row)
-                                          : one->transaction.Put("t", row, "d", "c", value);
-      BOOST_REQUIRE_EQUAL(status.ToString(), "OK");
-      one->writes[row] = value;
-      Apply(row, value, &one->rows);
+    if (what < 30) {
+      WriteIn(one);
     } else if (what < 40) {
-      const std::string row = Key();
-      const auto found = one->rows.find(row);
-      const std::string expected = found == one->rows.end() ? "-" : found->second;
-      BOOST_REQUIRE_EQUAL(Get(&one->transaction, row), expected);
-      one->read.insert(row);
+      ReadIn(one);
     } else if (what < 44) {
       BOOST_REQUIRE(one->transaction.SetSavepoint().ok());
-      one->savepoints.push_back({one->rows, one->writes});
+      one->savepoints.push_back({one->rows, one->written});
     } else if (what < 48) {
       if (one->savepoints.empty()) return;
       BOOST_REQUIRE(one->transaction.RollbackToSavepoint().ok());
-      std::tie(one->rows, one->writes) = one->savepoints.back();
+      std::tie(one->rows, one->written) = one->savepoints.back();
       one->savepoints.pop_back();
     } else {
       Check(one);
     }
   }
 
+  void WriteIn(Open* one) {
+    const std::string row = Key(), value = Value(), before = NewestOf(one->rows, row);
+    Status status;
+    switch (random.Below(8)) {
+      case 0:
+        status = one->transaction.DeleteRow("t", row);
+        one->rows.erase(row);
+        break;
+      case 1:
+      case 2:
+        status = one->transaction.DeleteCell("t", row, "d", "c");
+        DeleteCellOf(row, &one->rows);
+        break;
+      case 3:
+      case 4:
+        UpdateIn(one, row, before);
+        break;
+      default:
+        status = one->transaction.Put("t", row, "d", "c", value);
+        PutInto(row, value, true, &one->rows);
+    }
+    BOOST_REQUIRE_EQUAL(status.ToString(), "OK");
+    one->written.insert(row);
+  }
+
+  void UpdateIn(Open* one, const std::string& row, const std::string& before) {
+    constexpr size_t kDigitsMax = 9;
+    std::string expected, found;
+    if (random.OneIn(2) && before.size() < kDigitsMax) {
+      expected = before + "1";
+      const auto value = one->transaction.Append("t", row, "d", "c", "1");
+      found = value.has_value() ? *value : value.status().ToString();
+    } else {
+      expected = std::to_string((before.empty() ? 0 : std::stoll(before)) + 5);
+      const auto sum = one->transaction.Increment("t", row, "d", "c", 5);
+      found = sum.has_value() ? std::to_string(*sum) : sum.status().ToString();
+    }
+    BOOST_REQUIRE_EQUAL(found, expected);
+    PutInto(row, expected, true, &one->rows);
+    one->read.insert(row);
+  }
+
+  void ReadIn(Open* one) {
+    const std::string first = Key(), second = Key();
+    const std::vector<std::string_view> keys = {first, second, first};
+    const auto found = one->transaction.MultiGet({.versions = 9}, "t", keys);
+    BOOST_REQUIRE_MESSAGE(found.has_value(), found.status().ToString());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const std::string key(keys[i]);
+      std::string text, expected;
+      if ((*found)[i].has_value()) {
+        for (const Cell& cell : (*found)[i]->cells()) text += std::string(cell.value) + " ";
+      }
+      const auto versions = one->rows.find(key);
+      if (versions != one->rows.end()) {
+        for (const Version& version : versions->second) expected += version.value + " ";
+      }
+      BOOST_REQUIRE_EQUAL(text, expected);
+      BOOST_REQUIRE_EQUAL(Get(&one->transaction, key),
+                          expected.empty() ? "-" : NewestOf(one->rows, key));
+      one->read.insert(key);
+    }
+  }
+
   void Check(Open* one) {
-    BOOST_REQUIRE_EQUAL(Scan(&one->transaction), TextOf(one->rows, "", "999"));
+    BOOST_REQUIRE_EQUAL(Scan(&one->transaction), AllOf(one->rows));
     const std::string low = Value(), high = Value();
     BOOST_REQUIRE_EQUAL(Query(&one->transaction, "c >= " + low + " AND c <= " + high),
                         TextOf(one->rows, low, high));
@@ -111,12 +188,12 @@ class RandomTransactions : public TransactionFixture {
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(at));
     Check(&one);
     if (random.Below(8) == 0) return;  // It is rolled back.
-    for (const auto& [row, value] : one.writes) one.read.insert(row);
+    one.read.insert(one.written.begin(), one.written.end());
     // A row that others left as it was may count as unchanged: they deleted one that was not there,
     // or put what it had.
     bool is_touched = false, is_changed = false;
     for (const std::string& row : one.read) {
-      if (one.writes.empty() || changed[row] <= one.begun) continue;
+      if (one.written.empty() || changed[row] <= one.begun) continue;
       is_touched = true;
       is_changed |= committed.contains(row);
     }
@@ -125,13 +202,17 @@ class RandomTransactions : public TransactionFixture {
     if (status.ok()) BOOST_REQUIRE(!is_changed);
     if (!status.ok()) BOOST_REQUIRE(is_touched);
     ++(status.ok() ? commits : conflicts);
-    if (!status.ok() || one.writes.empty()) return;
+    if (!status.ok() || one.written.empty()) return;
     ++now;
-    for (const auto& [row, value] : one.writes) {
-      Apply(row, value, &committed);
+    for (const std::string& row : one.written) {
+      const auto left = one.rows.find(row);
+      committed.erase(row);
       changed[row] = now;
+      if (left == one.rows.end()) continue;
+      for (Version& version : left->second) version.is_own = false;
+      committed[row] = left->second;
     }
-    BOOST_REQUIRE_EQUAL(Scan(), TextOf(committed, "", "999"));
+    BOOST_REQUIRE_EQUAL(Scan(), AllOf(committed));
   }
 
   TestRandom random{"random transactions"};
