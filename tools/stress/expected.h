@@ -13,7 +13,7 @@
 //
 // Counters are incremented by all threads. An increment begins, with `begun`, and is acknowledged
 // with the new value, which counts those before it: where the level survives the process, `kept`
-// rises to that.
+// rises to that. So it is with the transfers that an account takes part in.
 //
 // Layout: Header, ThreadState of each thread, SlotState of each slot; numbers as in memory, since
 // only the machine that wrote it reads it.
@@ -31,6 +31,7 @@ namespace tandem::stress {
 inline constexpr uint32_t kEntries = 64;
 inline constexpr uint32_t kTouchedMax = 12;
 inline constexpr uint32_t kCounters = 4;
+inline constexpr uint32_t kAccounts = 6;
 
 enum class Count : uint8_t {
   kWrites,
@@ -45,6 +46,7 @@ enum class Count : uint8_t {
   kSplits,
   kRegionMerges,
   kIncrements,
+  kTransfers,
   kChecked,
   kIndexChanges,
   kFamilyChanges,
@@ -59,6 +61,14 @@ enum class Count : uint8_t {
 /// How often a counter was incremented by 1; begun >= acked >= kept.
 struct CounterState {
   std::atomic<uint64_t> begun, acked, kept;
+
+  void KeepThrough(uint64_t count) {
+    uint64_t before = kept;
+    while (before < count && !kept.compare_exchange_weak(before, count)) {
+    }
+  }
+  /// After a recovery.
+  void GoOnFrom(uint64_t count) { begun = acked = kept = count; }
 };
 
 struct Header {
@@ -68,6 +78,7 @@ struct Header {
   std::atomic<uint64_t> lives;
   std::atomic<uint64_t> counts[static_cast<size_t>(Count::kCounts)];
   CounterState counters[kCounters];
+  CounterState accounts[kAccounts];
 };
 
 struct Touched {
@@ -112,6 +123,7 @@ class Expected {
   ThreadState& thread(uint32_t number) { return threads_[number]; }
   SlotState& slot(uint32_t number) { return slots_[number]; }
   CounterState& counter(uint32_t number) { return header().counters[number]; }
+  CounterState& account(uint32_t number) { return header().accounts[number]; }
   uint64_t NextStamp() { return header().stamp.fetch_add(1) + 1; }
   void Add(Count what, uint64_t count = 1) {
     header().counts[static_cast<size_t>(what)].fetch_add(count, std::memory_order_relaxed);

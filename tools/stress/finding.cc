@@ -21,6 +21,11 @@ Status Mismatch(std::string_view where, std::string_view expected, std::string_v
 
 bool IsMismatch(const Status& status) { return status.code() == StatusCode::kConflict; }
 
+Status CheckBetween(const std::string& where, uint64_t low, uint64_t high, uint64_t found) {
+  if (found >= low && found <= high) return {};
+  return Mismatch(where, tools::Format("{} to {}", low, high), std::to_string(found));
+}
+
 Status In(std::string_view where, const Status& status) {
   if (status.ok()) return status;
   return Status(status.code(), tools::Format("{}: {}", where, status.message()));

@@ -3,6 +3,7 @@
 // keeps its own code, for callers that expect errors.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ inline constexpr size_t kFindingLinesMax = 40;
 /// The answer differs from what had to come.
 Status Mismatch(std::string_view where, std::string_view expected, std::string_view found);
 bool IsMismatch(const Status& status);
+/// A Mismatch unless low <= found <= high.
+Status CheckBetween(const std::string& where, uint64_t low, uint64_t high, uint64_t found);
 /// `status` with what was done in front of its message; OK stays OK.
 Status In(std::string_view where, const Status& status);
 

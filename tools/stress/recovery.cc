@@ -8,7 +8,8 @@
 // 3. Every other logged row has exactly its generation.
 // 4. A loose row has any generation from the one that was flushed to the one that was begun.
 // 5. A counter has a number from the one that was kept to the one that was begun.
-// 6. A row that lost generations gets a new one that owes nothing to them, so that they are never
+// 6. So it is with the transfers of an account; all balances have the sum that they always have.
+// 7. A row that lost generations gets a new one that owes nothing to them, so that they are never
 //    written again, and could be distinguished from what comes.
 #include <algorithm>
 #include <limits>
@@ -19,6 +20,7 @@
 #include "tools/stress/schema.h"
 #include "tools/stress/stressed.h"
 #include "tools/stress/sums.h"
+#include "tools/stress/transfers.h"
 #include "tools/tandem/format_text.h"
 
 namespace tandem::stress {
@@ -70,6 +72,7 @@ Status Recovery::Run() {
   }
   RETURN_IF_ERROR(RecoverLoose());
   RETURN_IF_ERROR(RecoverSums(stressed_));
+  RETURN_IF_ERROR(RecoverAccounts(stressed_));
   RETURN_IF_ERROR(CheckEverything(stressed_));
   expected_.Add(Count::kRecoveries);
   return BeginAnew();

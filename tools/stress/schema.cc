@@ -2,6 +2,7 @@
 #include "tools/stress/schema.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tools/stress/expected.h"
@@ -83,6 +84,26 @@ TableOptions NewSums() {
 }
 
 std::string SumKey(uint32_t counter) { return "sum-" + std::to_string(counter); }
+
+TableOptions NewBank() {
+  TableOptions bank;
+  bank.name = kBank;
+  bank.families = {{.name = "d", .block_size_bytes = 512}};
+  bank.indexes = {{"balance", {{"d", "balance", ColumnType::kInt64}}}};
+  bank.split_keys = {AccountKey(kAccounts / 2)};
+  return bank;
+}
+
+std::string AccountKey(uint32_t account) { return "account-" + std::to_string(account); }
+
+WriteBatch FirstBalances() {
+  WriteBatch batch;
+  const std::string balance = std::to_string(kFirstBalance);
+  const std::array<ColumnValue, 2> columns = {ColumnValue{"balance", balance},
+                                              ColumnValue{"moves", "0"}};
+  for (uint32_t i = 0; i < kAccounts; ++i) batch.PutColumns(kBank, AccountKey(i), "d", columns);
+  return batch;
+}
 
 std::vector<TablePlan> NewTables(uint64_t seed, const std::vector<std::string>& keys) {
   const std::vector<ColumnPlan> columns = {

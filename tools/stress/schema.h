@@ -4,6 +4,7 @@
 //   south  its mirror: the same families, written by the same batches, stored otherwise
 //   loose  written at Durability::kMemory and by no other batch: nothing of it is ever logged
 //   sums   a few rows with two counters each, which all threads increment
+//   bank   a few accounts, between which all threads move money in transactions
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,9 @@ inline constexpr const char* kNorth = "north";
 inline constexpr const char* kSouth = "south";
 inline constexpr const char* kLoose = "loose";
 inline constexpr const char* kSums = "sums";
+inline constexpr const char* kBank = "bank";
+/// Of each account, before the first transfer.
+inline constexpr int64_t kFirstBalance = 1000;
 
 /// In the order of the head of this file. `keys`, at least four, decide where north is cut into
 /// regions.
@@ -26,5 +30,9 @@ std::vector<test::TablePlan> NewTables(uint64_t seed, uint64_t rows);
 /// The table of counters, which only threads write, and the key of one.
 TableOptions NewSums();
 std::string SumKey(uint32_t counter);
+/// The table of accounts, the key of one, and what it holds at first.
+TableOptions NewBank();
+std::string AccountKey(uint32_t account);
+WriteBatch FirstBalances();
 
 }  // namespace tandem::stress

@@ -17,11 +17,6 @@ using tools::Format;
 
 constexpr const char* kColumns[] = {"sum", "twin"};
 
-Status CheckBetween(const std::string& where, uint64_t low, uint64_t high, uint64_t found) {
-  if (found >= low && found <= high) return {};
-  return Mismatch(where, Format("{} to {}", low, high), std::to_string(found));
-}
-
 /// Both counters of a row, which are equal; 0 where it does not exist.
 Result<uint64_t> SumIn(const Result<std::optional<Row>>& row, const std::string& where) {
   if (!row.has_value()) return In(where, row.error());
@@ -105,11 +100,7 @@ Status IncrementSum(const Stressed& stressed, const SumIncrement& increment, uin
   RETURN_IF_ERROR(CheckBetween(where + ", its twin", sum, sum, (*sums)[1]));
   *last = sum;
   ++state.acked;
-  if (increment.durability >= Durability::kWritten) {
-    uint64_t kept = state.kept;
-    while (kept < sum && !state.kept.compare_exchange_weak(kept, sum)) {
-    }
-  }
+  if (increment.durability >= Durability::kWritten) state.KeepThrough(sum);
   stressed.expected->Add(Count::kIncrements);
   return {};
 }
@@ -138,9 +129,7 @@ Status RecoverSums(const Stressed& stressed) {
     ASSIGN_OR_RETURN(const uint64_t sum, ReadSum(stressed, counter));
     RETURN_IF_ERROR(
         CheckBetween("after recovery: counter " + SumKey(counter), state.kept, state.begun, sum));
-    state.begun = sum;
-    state.acked = sum;
-    state.kept = sum;
+    state.GoOnFrom(sum);
   }
   return {};
 }

@@ -12,6 +12,7 @@
 #include "tools/stress/kept_files.h"
 #include "tools/stress/schema.h"
 #include "tools/stress/sums.h"
+#include "tools/stress/transfers.h"
 #include "tools/stress/worker.h"
 #include "tools/tandem/format_text.h"
 
@@ -25,10 +26,11 @@ constexpr int64_t kRoundMicros = 1'500'000;
 constexpr uint64_t kStepsBetweenLooks = 8;  // At the clock.
 
 constexpr const char* kCountNames[] = {
-    "writes",        "gets",          "scans",          "mirrors_compared",    "queries",
-    "snapshots",     "reads_of_past", "flushes",        "compactions",         "splits",
-    "region_merges", "increments",    "checked_writes", "index_changes",       "family_changes",
-    "verifications", "reopens",       "recoveries",     "batches_lost_unkept", "rows_scanned"};
+    "writes",         "gets",          "scans",     "mirrors_compared", "queries",
+    "snapshots",      "reads_of_past", "flushes",   "compactions",      "splits",
+    "region_merges",  "increments",    "transfers", "checked_writes",   "index_changes",
+    "family_changes", "verifications", "reopens",   "recoveries",       "batches_lost_unkept",
+    "rows_scanned"};
 static_assert(std::size(kCountNames) == static_cast<size_t>(Count::kCounts));
 
 /// Ends a round: the first finding, the time, enough operations, or somebody who interrupts.
@@ -92,6 +94,7 @@ Status WorkOneRound(const Site& site, Round* round, uint64_t seed) {
 Status LookAtEverything(Site* site, uint64_t round, uint64_t choice) {
   RETURN_IF_ERROR(CheckEverything(site->stressed()));
   RETURN_IF_ERROR(CheckSums(site->stressed()));
+  RETURN_IF_ERROR(CheckAccounts(site->stressed()));
   if (round % 4 == 3) RETURN_IF_ERROR(CheckDeep(site->stressed()));
   return choice % 3 == 0 ? site->Reopen(choice) : Status();
 }
@@ -146,6 +149,8 @@ Result<std::unique_ptr<Site>> Site::Create(const Setup& setup, const RunEnvironm
     RETURN_IF_ERROR((*database)->CreateTable(table.options));
   }
   RETURN_IF_ERROR((*database)->CreateTable(NewSums()));
+  RETURN_IF_ERROR((*database)->CreateTable(NewBank()));
+  RETURN_IF_ERROR((*database)->Write({}, FirstBalances()));
   RETURN_IF_ERROR((*database)->Close());
   site->stressed().End();
   return site;
@@ -218,6 +223,8 @@ Status Site::Reopen(uint64_t choice) {
   }
   KeepSums(stressed());
   RETURN_IF_ERROR(CheckSums(stressed()));
+  KeepAccounts(stressed());
+  RETURN_IF_ERROR(CheckAccounts(stressed()));
   return CheckEverything(stressed());
 }
 

@@ -25,14 +25,16 @@ constexpr uint64_t kUnkeptMax = 40;
 
 Status Worker::Step() {
   const uint64_t choice = dice_.Below(1000);
-  if (choice < 390) return Write();
-  if (choice < 420) return Increment();
+  if (choice < 375) return Write();
+  if (choice < 405) return Increment();
+  if (choice < 430) return MoveMoney();
   if (choice < 470) return WriteLoose();
   if (choice < 590) return Get(true);
   if (choice < 700) return Get(false);
   if (choice < 760) return Scan();
   if (choice < 800) return Mirrors();
-  if (choice < 840) return Markers();
+  if (choice < 830) return Markers();
+  if (choice < 840) return CheckBalances(stressed_);
   if (choice < 900) return Query();
   if (choice < 950) return Hold();
   if (choice < 995) return Past();
@@ -52,6 +54,17 @@ Status Worker::Increment() {
   return IncrementSum(
       stressed_, {.counter = counter, .durability = durability, .in_transaction = dice_.Chance(30)},
       &sums_[counter]);
+}
+
+Status Worker::MoveMoney() {
+  constexpr uint64_t kAmounts = 50;
+  Transfer transfer;
+  transfer.from = static_cast<uint32_t>(dice_.Below(kAccounts));
+  transfer.to = (transfer.from + 1 + static_cast<uint32_t>(dice_.Below(kAccounts - 1))) % kAccounts;
+  transfer.amount = static_cast<int64_t>(dice_.Below(kAmounts));
+  transfer.durability = Level();
+  transfer.by_increments = dice_.Chance(50);
+  return stress::MoveMoney(stressed_, transfer, &moves_);
 }
 
 Status Worker::Write() {
@@ -343,7 +356,8 @@ Status Worker::Care() {
     const std::string changed = dice_.Chance(50) ? kNorth : kSouth;
     return dice_.Chance(70) ? ChangeIndex(changed) : ChangeFamily(changed);
   }
-  const std::string table = dice_.Chance(10) ? kSums : dice_.Chance(50) ? kNorth : kSouth;
+  const std::string small = dice_.Chance(50) ? kSums : kBank;
+  const std::string table = dice_.Chance(20) ? small : dice_.Chance(50) ? kNorth : kSouth;
   if (dice_.Chance(75)) {
     stressed_.Begin("flush");
     stressed_.log->Add(Format("{} flush {}", thread_, table));

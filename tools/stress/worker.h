@@ -9,6 +9,7 @@
 
 #include "tools/generator/dice.h"
 #include "tools/stress/stressed.h"
+#include "tools/stress/transfers.h"
 
 namespace tandem::stress {
 
@@ -36,6 +37,7 @@ class Worker {
   Status Write();
   Status WriteLoose();
   Status Increment();
+  Status MoveMoney();
   Durability Level();
   Status Get(bool own);
   Status Scan();
@@ -60,6 +62,7 @@ class Worker {
   test::Dice dice_;
   std::optional<Held> held_;
   std::array<uint64_t, kCounters> sums_ = {};  // What the last increment of each returned.
+  LastMoves moves_ = {};
 };
 
 }  // namespace tandem::stress
