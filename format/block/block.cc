@@ -1,10 +1,21 @@
 // Slots: the block and what remembers it forget each other when the block ends.
 #include "format/block/block.h"
 
+#include <thread>
+
 namespace tandem::format {
 
 Block::~Block() {
   if (slot != nullptr) slot->Forget(this);
+}
+
+// Yields: where threads outnumber processors, or a tool makes each step slow, those that wait would
+// otherwise keep the one that holds it from its few instructions.
+void BlockSlot::Wait() const {
+  constexpr int kSpins = 64;
+  for (int spins = 0; busy_.exchange(true, std::memory_order_acquire); ++spins) {
+    if (spins >= kSpins) std::this_thread::yield();
+  }
 }
 
 void BlockSlot::Set(const std::shared_ptr<BlockSlot>& slot, const BlockRef& block) {

@@ -120,9 +120,9 @@ class BlockSlot {
 
  private:
   void Lock() const {
-    while (busy_.exchange(true, std::memory_order_acquire)) {
-    }
+    if (busy_.exchange(true, std::memory_order_acquire)) Wait();
   }
+  void Wait() const;
   void Unlock() const { busy_.store(false, std::memory_order_release); }
 
   mutable std::atomic<bool> busy_{false};      // Acquired by Lock, released by a plain store.
