@@ -9,6 +9,7 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "format/function/functions.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {
@@ -86,6 +87,18 @@ Result<const format::FamilyRecord*> CheckColumn(const std::string& where, const 
   return record;
 }
 
+// The type of an index's column, or of what its functions return.
+Result<ColumnType> TypeOf(const std::string& where, const IndexColumn& column) {
+  if (column.functions.empty()) return column.type;
+  Status status = format::CheckFunctions(column.functions);
+  if (status.ok()) {
+    const Result<ColumnType> type = format::TypeOfFunctions(column.functions, column.type);
+    if (type.has_value()) return type;
+    status = type.error();
+  }
+  return Invalid(where + std::string(status.message()));
+}
+
 Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   RETURN_IF_ERROR(CheckName("index", options.name));
   const std::string where = "index " + base::Quote(options.name) + ": ";
@@ -96,13 +109,15 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   const IndexColumn& column = options.columns.front();
   ASSIGN_OR_RETURN(const format::FamilyRecord* family,
                    CheckColumn(where, column.family, column.qualifier, column.type, *table));
+  ASSIGN_OR_RETURN(const ColumnType type, TypeOf(where, column));
   format::IndexRecord index;
   index.id = table->next_index;
   index.name = options.name;
   index.columns.push_back({.family = family->id,
                            .qualifier = column.qualifier,
-                           .type = column.type,
-                           .descending = column.descending});
+                           .type = type,
+                           .descending = column.descending,
+                           .functions = column.functions});
   table->indexes.push_back(std::move(index));
   ++table->next_index.value;
   return {};
@@ -334,7 +349,8 @@ TableOptions OptionsOf(const format::TableRecord& table) {
       index.columns.push_back({.family = name_of(column.family),
                                .qualifier = column.qualifier,
                                .type = column.type,
-                               .descending = column.descending});
+                               .descending = column.descending,
+                               .functions = column.functions});
     }
   }
   for (const format::ColumnTypeRecord& column : table.columns) {

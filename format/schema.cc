@@ -27,6 +27,11 @@
 //                   3  qualifier    0 to 2,048 bytes
 //                   5  type         varint, a number of ColumnType
 //                   7  descending   varint: 0 or 1
+//                   9  function *   function record, 0 to kFunctionsMax, the innermost first
+//   function        1  kind         varint u8, a number of FunctionKind
+//                   3  first        varint; 0 is left out, as below
+//                   5  count        varint
+//                   7  text         bytes
 //   type            1  family       as in a column record
 //                   3  qualifier    as in a column record
 //                   5  type         as in a column record
@@ -41,6 +46,7 @@
 
 #include "base/status_macros.h"
 #include "format/fields.h"
+#include "format/function/functions.h"
 #include "tandem/limits.h"
 
 namespace tandem::format {
@@ -66,7 +72,14 @@ enum FamilyTag : uint64_t {
   kDropped = 13
 };
 enum IndexTag : uint64_t { kIndexId = 1, kIndexName = 3, kState = 5, kColumn = 7 };
-enum ColumnTag : uint64_t { kColumnFamily = 1, kQualifier = 3, kType = 5, kDescending = 7 };
+enum ColumnTag : uint64_t {
+  kColumnFamily = 1,
+  kQualifier = 3,
+  kType = 5,
+  kDescending = 7,
+  kFunction = 9
+};
+enum FunctionTag : uint64_t { kFunctionKind = 1, kFirst = 3, kCount = 5, kText = 7 };
 
 constexpr uint32_t kBlockSizeMin = 512;
 constexpr uint32_t kBlockSizeMax = 1 << 20;
@@ -146,12 +159,54 @@ Result<FamilyRecord> DecodeFamily(std::string_view bytes) {
   return family;
 }
 
+// Arguments that a function does not take are left out.
+std::string EncodeFunction(const Function& function) {
+  std::string out;
+  AppendNumberField(&out, kFunctionKind, static_cast<uint64_t>(function.kind));
+  if (function.first != 0) AppendNumberField(&out, kFirst, function.first);
+  if (function.count != 0) AppendNumberField(&out, kCount, function.count);
+  if (!function.text.empty()) AppendField(&out, kText, function.text);
+  return out;
+}
+
+Result<Function> DecodeFunction(std::string_view bytes) {
+  FieldReader fields(bytes, "function record");
+  Function function;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kFunctionKind:
+        function.kind = static_cast<FunctionKind>(fields.Number(UINT8_MAX));
+        if (FunctionName(function.kind) == "unknown") {
+          fields.Fail(Status::Unsupported("function record: unknown function " +
+                                          std::to_string(static_cast<int>(function.kind))));
+        }
+        break;
+      case kFirst:
+        function.first = fields.Number(UINT64_MAX);
+        break;
+      case kCount:
+        function.count = fields.Number(UINT64_MAX);
+        break;
+      case kText:
+        function.text = std::string(fields.Bytes());
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kFunctionKind}));
+  return function;
+}
+
 std::string EncodeColumn(const IndexColumnRecord& column) {
   std::string out;
   AppendNumberField(&out, kColumnFamily, column.family.value);
   AppendField(&out, kQualifier, column.qualifier);
   AppendNumberField(&out, kType, static_cast<uint64_t>(column.type));
   AppendNumberField(&out, kDescending, column.descending ? 1 : 0);
+  for (const Function& function : column.functions) {
+    AppendField(&out, kFunction, EncodeFunction(function));
+  }
   return out;
 }
 
@@ -183,6 +238,15 @@ bool ReadColumnField(FieldReader* fields, Record* column) {
   }
 }
 
+void AddFunction(FieldReader* fields, IndexColumnRecord* column) {
+  if (column->functions.size() == kFunctionsMax) {
+    return fields->Fail(TooMany("functions of one column", kFunctionsMax));
+  }
+  Result<Function> function = DecodeFunction(fields->Repeated());
+  if (!function) return fields->Fail(function.error());
+  column->functions.push_back(std::move(*function));
+}
+
 Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
   FieldReader fields(bytes, "column record");
   IndexColumnRecord column;
@@ -190,11 +254,18 @@ Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
     if (ReadColumnField(&fields, &column)) continue;
     if (fields.tag() == kDescending) {
       column.descending = fields.Number(1) == 1;
+    } else if (fields.tag() == kFunction) {
+      AddFunction(&fields, &column);
     } else {
       fields.Unknown();
     }
   }
   RETURN_IF_ERROR(fields.Finish({kColumnFamily, kQualifier, kType, kDescending}));
+  if (column.functions.empty()) return column;
+  if (const Status status = CheckFunctions(column.functions); !status.ok()) {
+    return Status::Corruption("column record: " + std::string(status.message()));
+  }
+  if (!ReadsText(column.type)) return Status::Corruption("column record: functions return text");
   return column;
 }
 
@@ -338,6 +409,11 @@ IndexId LeastNextIndex(const TableRecord& table) {
 
 }  // namespace
 
+bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b) {
+  return a.family == b.family && a.qualifier == b.qualifier && a.type == b.type &&
+         a.functions == b.functions;
+}
+
 bool ComesBefore(const ColumnTypeRecord& a, const ColumnTypeRecord& b) {
   return std::tie(a.family, a.qualifier) < std::tie(b.family, b.qualifier);
 }
@@ -403,6 +479,7 @@ ColumnType TableRecord::TypeOf(FamilyId family, std::string_view qualifier) cons
   for (const IndexRecord& index : indexes) {
     if (index.columns.size() != 1) continue;
     const IndexColumnRecord& column = index.columns[0];
+    if (!column.functions.empty()) continue;
     if (column.family == family && column.qualifier == qualifier) return column.type;
   }
   return ColumnType::kBytes;

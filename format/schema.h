@@ -42,9 +42,12 @@ struct ColumnTypeRecord {
 struct IndexColumnRecord {
   FamilyId family;
   std::string qualifier;
-  ColumnType type = ColumnType::kBytes;
+  ColumnType type = ColumnType::kBytes;  ///< With functions, of text that they return.
   bool descending = false;
+  Functions functions = {};  ///< Checked (format/function/functions.h).
 };
+/// Whether both have the same values: of one column, by the same functions, as one type.
+bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b);
 
 /// Numbers are on disk.
 enum class IndexState : uint8_t { kBuilding = 1, kReady = 2, kDropping = 3 };
@@ -80,7 +83,8 @@ struct TableRecord {
   /// nullptr when there is none of that name (or id).
   const IndexRecord* FindIndex(std::string_view index_name) const;
   const IndexRecord* FindIndex(IndexId index) const;
-  /// What `columns` says, else the type of the first index over the column, else kBytes (rule 34).
+  /// What `columns` says, else the type of the first index over the column itself, without
+  /// functions, else kBytes (rule 34).
   ColumnType TypeOf(FamilyId family, std::string_view qualifier) const;
 };
 

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 
+#include "format/cell/overflow_value.h"
 #include "format/cell/visibility.h"
+#include "format/function/functions.h"
+#include "format/value_text.h"
 #include "index/key.h"
+#include "tandem/limits.h"
 
 namespace tandem::format {
 namespace {
@@ -107,12 +111,45 @@ bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
   return false;
 }
 
+bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* value) {
+  static_assert(kFunctionValueBytesMax == kInlineValueBytesMax);
+  const bool is_of_value = column.functions.front().kind != FunctionKind::kTimestampOf;
+  if (is_of_value && put.is_overflow()) return false;
+  return ApplyFunctions(column.functions, put.value, put.timestamp, value);
+}
+
 // No value that is long enough to overflow has a key.
 bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out) {
-  return !put.is_overflow() && AppendKeyIfFits(column, put.value, out);
+  std::string value;
+  if (!put.is_overflow()) return AppendPutKey(column, put.value, put.timestamp, out);
+  return !column.functions.empty() && ValueOfPut(column, put, &value) &&
+         AppendKeyIfFits(column, value, out);
+}
+
+bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64_t timestamp,
+                  std::string* out) {
+  if (column.functions.empty()) return AppendKeyIfFits(column, value, out);
+  std::string made;
+  return ApplyFunctions(column.functions, value, timestamp, &made) &&
+         AppendKeyIfFits(column, made, out);
+}
+
+bool HasPutKey(const IndexColumnRecord& column, const Cell& put) {
+  if (column.functions.empty()) return !put.is_overflow() && FitsIndex(column, put.value);
+  std::string made;
+  return ValueOfPut(column, put, &made) && FitsIndex(column, made);
+}
+
+Status CheckPutValue(const IndexColumnRecord& column, std::string_view value) {
+  if (column.functions.empty()) return CheckIndexValue(column, value);
+  if (column.type != ColumnType::kText) return {};
+  std::string made;
+  if (!ApplyFunctions(column.functions, value, 0, &made) || !IsUtf8(made)) return {};
+  return CheckIndexValue(column, made);
 }
 
 bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put) {
+  // What functions return is never of this type.
   return column.type == ColumnType::kBytes && (put.is_overflow() || !FitsIndex(column, put.value));
 }
 

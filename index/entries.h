@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/cell/cell.h"
@@ -45,10 +46,20 @@ ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> ce
 /// DeleteFamily of a family that has one.
 bool ConcernsIndex(const TableRecord& table, const Cell& cell);
 
-/// Appends the index key of a stored Put. False: its value does not fit the type, as one may that
-/// was written before the index was made. The column is absent then for the index, and for
-/// conditions of its type.
+/// Replaces `*value` by what the column's functions make of a stored Put. False: there is no value.
+/// Requires: the column has functions.
+bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* value);
+/// Appends the index key of a stored Put, or of what the column's functions make of it. False: there
+/// is no value, or it does not fit the type, as one may not that was written before the index was
+/// made. The column is absent then for the index, and for conditions of its type.
 bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out);
+bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64_t timestamp,
+                  std::string* out);
+/// Whether a stored Put has a key.
+bool HasPutKey(const IndexColumnRecord& column, const Cell& put);
+/// Whether a value may be put into the column. Without functions it must have an index key. What
+/// functions make of it must not be text that is too long for one. Errors: those of AppendIndexKey.
+Status CheckPutValue(const IndexColumnRecord& column, std::string_view value);
 /// Whether the index cannot have a Put that conditions of its type see: bytes compare at any
 /// length, and a key has kIndexKeyBytesMax. An index with such a Put serves no read.
 bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put);

@@ -96,14 +96,14 @@ void Invert(std::string* out, size_t from) {
 }
 
 Status DoesNotFit(const IndexColumnRecord& column, std::string_view value) {
-  std::string message = "value " + base::Quote(value) + " of column '" + column.qualifier;
+  std::string message = "value " + base::Quote(value) + " of " + Described(column);
   return Status::InvalidArgument(
-      message.append("' does not fit the index type ").append(ColumnTypeName(column.type)));
+      message.append(" does not fit the index type ").append(ColumnTypeName(column.type)));
 }
 
 Status TooLong(const IndexColumnRecord& column, std::string_view value) {
-  std::string message = "value " + base::Quote(value) + " of column '" + column.qualifier;
-  message.append("' as ").append(ColumnTypeName(column.type)).append(" encodes to more than ");
+  std::string message = "value " + base::Quote(value) + " of " + Described(column);
+  message.append(" as ").append(ColumnTypeName(column.type)).append(" encodes to more than ");
   return Status::InvalidArgument(message + std::to_string(kIndexKeyBytesMax) +
                                  " bytes, the limit of an indexed value");
 }
@@ -202,6 +202,11 @@ std::optional<std::string> DecodePresent(ColumnType type, PartReader* reader) {
 }
 
 }  // namespace
+
+std::string Described(const IndexColumnRecord& column) {
+  if (column.functions.empty()) return "column '" + column.qualifier + "'";
+  return TextOf(column.functions, column.qualifier);
+}
 
 Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string_view> value,
                       std::string* out) {

@@ -26,7 +26,10 @@
 
 namespace tandem::format {
 
-/// Appends the encoding of a stored value (nullopt: absent). Errors: kInvalidArgument when the
+/// "column 'name'", or "lower(name)" where it has functions.
+std::string Described(const IndexColumnRecord& column);
+
+/// Appends the encoding of a stored value (nullopt: absent), or of what functions made of it. Errors: kInvalidArgument when the
 /// value does not fit the type or encodes to more than kIndexKeyBytesMax; the message names type
 /// and value, and `*out` is unchanged.
 Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string_view> value,

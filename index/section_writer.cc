@@ -15,7 +15,7 @@ namespace {
 
 bool HasEntry(const IndexColumnRecord& column, const ColumnCells& found) {
   return std::any_of(found.cells.begin(), found.cells.end(), [&](const Cell& cell) {
-    return cell.kind == CellKind::kPut && !cell.is_overflow() && FitsIndex(column, cell.value);
+    return cell.kind == CellKind::kPut && HasPutKey(column, cell);
   });
 }
 

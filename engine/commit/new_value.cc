@@ -7,7 +7,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "format/value_text.h"
-#include "index/key.h"
+#include "index/entries.h"
 #include "tandem/encoding.h"
 #include "tandem/limits.h"
 
@@ -39,7 +39,7 @@ Status CheckIndexes(const format::TableRecord& table, std::string_view row,
   for (const format::IndexRecord& index : table.indexes) {
     for (const format::IndexColumnRecord& indexed : index.columns) {
       if (!IsOver(indexed, column)) continue;
-      const Status status = format::CheckIndexValue(indexed, value);
+      const Status status = format::CheckPutValue(indexed, value);
       if (status.ok()) continue;
       std::string message = Where(table, row, column);
       message.append(", index ").append(base::Quote(index.name)).append(": ");

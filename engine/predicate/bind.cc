@@ -16,6 +16,7 @@
 #include "base/status_macros.h"
 #include "engine/predicate/bound.h"
 #include "engine/predicate/literal.h"
+#include "format/function/functions.h"
 
 namespace tandem::engine {
 namespace {
@@ -42,12 +43,14 @@ BoundLeaf Combine(BoundNode::Kind kind, std::vector<BoundLeaf*> leaves) {
 
 // Combines the leaves over each column into one, at the position of the first.
 Status CombineLeaves(const base::Cancellation& cancellation, BoundNode* group) {
-  using Column = std::tuple<bool, uint32_t, std::string, ColumnType>;
+  // Functions as text, which has an order.
+  using Column = std::tuple<bool, uint32_t, std::string, ColumnType, std::string>;
   std::map<Column, std::vector<BoundLeaf*>> columns;
   std::vector<BoundNode> kept;
   const auto column_of = [](const BoundLeaf& leaf) {
+    const Functions& functions = leaf.column.functions;
     return Column(leaf.is_row_key, leaf.column.family.value, leaf.column.qualifier,
-                  leaf.column.type);
+                  leaf.column.type, functions.empty() ? std::string() : TextOf(functions, ""));
   };
   for (BoundNode& child : group->children) {
     RETURN_IF_ERROR(cancellation.Check());
@@ -149,7 +152,15 @@ class Binder {
     }
     leaf->column.family = family->id;
     leaf->column.qualifier = predicate.qualifier();
-    leaf->column.type = predicate.type().value_or(table_.TypeOf(family->id, predicate.qualifier()));
+    leaf->column.functions = predicate.functions();
+    if (leaf->column.functions.empty()) {
+      leaf->column.type =
+          predicate.type().value_or(table_.TypeOf(family->id, predicate.qualifier()));
+      return {};
+    }
+    RETURN_IF_ERROR(format::CheckFunctions(leaf->column.functions));
+    ASSIGN_OR_RETURN(leaf->column.type,
+                     format::TypeOfFunctions(leaf->column.functions, predicate.type()));
     return {};
   }
 
@@ -217,8 +228,8 @@ class Binder {
 
   Result<ValueSet> PrefixOf(const Predicate& predicate, const BoundLeaf& leaf) const {
     if (!leaf.is_row_key && !ComparesAsBytes(leaf.column.type)) {
-      return Status::InvalidArgument("column '" + leaf.column.qualifier +
-                                     "' is neither bytes nor text: it has no prefixes");
+      return Status::InvalidArgument(format::Described(leaf.column) +
+                                     " is neither bytes nor text: it has no prefixes");
     }
     ASSIGN_OR_RETURN(const std::string* prefix, TextAt(predicate, 0, leaf));
     if (prefix == nullptr) return ValueSet();

@@ -132,10 +132,7 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
 // A value that does not fit the type is absent. All bytes fit, at any length.
 Result<bool> BoundPredicate::Matches(const BoundLeaf& leaf, const format::Cell& cell) {
   scratch_.clear();
-  if (leaf.column.type == ColumnType::kText) {
-    const bool fits = !cell.is_overflow() && format::FitsIndex(leaf.column, cell.value);
-    return fits ? leaf.values.Contains(cell.value) : leaf.accepts_null;
-  }
+  if (leaf.column.type == ColumnType::kText) return MatchesText(leaf, cell);
   if (leaf.column.type != ColumnType::kBytes) {
     const bool fits = format::AppendPutKey(leaf.column, cell, &scratch_);
     return fits ? leaf.values.Contains(scratch_) : leaf.accepts_null;
@@ -145,6 +142,17 @@ Result<bool> BoundPredicate::Matches(const BoundLeaf& leaf, const format::Cell& 
   if (!cell.is_overflow()) return leaf.values.Contains(cell.value);
   RETURN_IF_ERROR(format::ReadOverflowValue(cell, &scratch_));
   return leaf.values.Contains(scratch_);
+}
+
+bool BoundPredicate::MatchesText(const BoundLeaf& leaf, const format::Cell& cell) {
+  std::string_view text = cell.value;
+  if (!leaf.column.functions.empty()) {
+    if (!format::ValueOfPut(leaf.column, cell, &scratch_)) return leaf.accepts_null;
+    text = scratch_;
+  } else if (cell.is_overflow()) {
+    return leaf.accepts_null;
+  }
+  return format::FitsIndex(leaf.column, text) ? leaf.values.Contains(text) : leaf.accepts_null;
 }
 
 }  // namespace tandem::engine

@@ -25,7 +25,8 @@ namespace tandem::engine {
 /// A condition on one column or on the row key.
 struct BoundLeaf {
   bool is_row_key = false;
-  /// Ascending; of the type that the condition is cast to, else of the column's own.
+  /// Ascending; of the type that the condition is cast to, else of what its functions return, else
+  /// of the column's own.
   format::IndexColumnRecord column;
   ValueSet values;            ///< True for a present value in it that fits the type...
   bool accepts_null = false;  ///< ... and for an absent one if this is set.
@@ -80,6 +81,7 @@ class BoundPredicate {
   Result<bool> Matches(const BoundNode& node, std::string_view row,
                        std::span<const format::Cell> cells);
   Result<bool> Matches(const BoundLeaf& leaf, const format::Cell& cell);
+  bool MatchesText(const BoundLeaf& leaf, const format::Cell& cell);
 
   BoundNode root_;
   std::string scratch_;

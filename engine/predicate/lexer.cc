@@ -186,6 +186,18 @@ bool IsPlainName(std::string_view name) {
   return !IsReserved(name);
 }
 
+std::string NameText(std::string_view name) {
+  if (IsPlainName(name)) return std::string(name);
+  std::string text(1, '"');
+  for (const char c : name) text.append(c == '"' ? 2 : 1, c);
+  return text += '"';
+}
+
+std::string ColumnNameText(std::string_view family, std::string_view qualifier) {
+  if (family.empty()) return NameText(qualifier);
+  return NameText(family) + ":" + NameText(qualifier);
+}
+
 Status SyntaxError(const Token& found, std::string_view expected) {
   std::string what = "the end of the text";
   if (found.kind == Token::Kind::kValue) {

@@ -39,6 +39,11 @@ bool IsReserved(std::string_view word);
 /// Whether `name` can be written in a predicate without quotes and is read as a column name.
 bool IsPlainName(std::string_view name);
 
+/// The name as it is written in a predicate: in quotes unless it is plain.
+std::string NameText(std::string_view name);
+/// The name of a column, with its family unless that is empty.
+std::string ColumnNameText(std::string_view family, std::string_view qualifier);
+
 /// "at position N: expected `expected`, found ...".
 Status SyntaxError(const Token& found, std::string_view expected);
 

@@ -98,8 +98,7 @@ Result<Literal> ReadLiteral(const format::IndexColumnRecord& column, std::string
   if (ascending.type == ColumnType::kDouble && IsDecimalOutOfRange(text)) {
     return FarDouble(ascending, text);
   }
-  return Status::InvalidArgument("column '" + column.qualifier +
-                                 "': " + std::string(status.message()));
+  return Status::InvalidArgument(format::Described(column) + ": " + std::string(status.message()));
 }
 
 }  // namespace tandem::engine

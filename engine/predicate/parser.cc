@@ -7,7 +7,7 @@
 //   condition   operator value | IS [NOT] NULL
 //               | [NOT] ( BETWEEN value AND value | IN ( [ value {, value} ] ) | PREFIX value
 //                         | LIKE 'text%' )
-//   column      ( name | name : name, each perhaps "quoted" ) [ :: type ]; _row
+//   column      in column_parser.h
 //   value       'text' | x'hex' | number | TRUE | FALSE | ?[number]
 //
 // Nesting is limited so that no text can exhaust the stack; redundant parentheses count too.
@@ -19,6 +19,7 @@
 
 #include "base/guarded.h"
 #include "base/status_macros.h"
+#include "engine/predicate/column_parser.h"
 #include "engine/predicate/lexer.h"
 #include "tandem/limits.h"
 #include "tandem/predicate.h"
@@ -31,42 +32,21 @@ class PredicateParser {
 
   Result<Predicate> Run() {
     ASSIGN_OR_RETURN(Predicate predicate, ParseOr());
-    if (Peek().kind != Token::Kind::kEnd) return SyntaxError(Peek(), "AND, OR or the end");
+    if (tokens_.Peek().kind != Token::Kind::kEnd)
+      return SyntaxError(tokens_.Peek(), "AND, OR or the end");
     if (predicate.kind() == Kind::kInvalid) return TooDeep();
     return predicate;
   }
 
  private:
   using Kind = Predicate::Kind;
-  const Token& Peek() const { return tokens_[at_]; }
-  Token Take() { return at_ + 1 < tokens_.size() ? tokens_[at_++] : tokens_[at_]; }
-  bool TakeKeyword(std::string_view word) {
-    if (!IsKeyword(Peek(), word)) return false;
-    ++at_;
-    return true;
-  }
-  bool IsSymbol(std::string_view symbol) const {
-    return Peek().kind == Token::Kind::kSymbol && Peek().text == symbol;
-  }
-  bool TakeSymbol(std::string_view symbol) {
-    if (!IsSymbol(symbol)) return false;
-    ++at_;
-    return true;
-  }
-  Status ExpectSymbol(std::string_view symbol) {
-    if (TakeSymbol(symbol)) return {};
-    return SyntaxError(Peek(), "'" + std::string(symbol) + "'");
-  }
-  Status ExpectKeyword(std::string_view word) {
-    return TakeKeyword(word) ? Status() : SyntaxError(Peek(), word);
-  }
 
   Result<Predicate> ParseOr() {
     std::vector<Predicate> children;
     do {
       ASSIGN_OR_RETURN(Predicate child, ParseAnd());
       children.push_back(std::move(child));
-    } while (TakeKeyword("OR"));
+    } while (tokens_.TakeKeyword("OR"));
     return Predicate::Or(std::move(children));
   }
 
@@ -75,7 +55,7 @@ class PredicateParser {
     do {
       ASSIGN_OR_RETURN(Predicate child, ParseNot());
       children.push_back(std::move(child));
-    } while (TakeKeyword("AND"));
+    } while (tokens_.TakeKeyword("AND"));
     return Predicate::And(std::move(children));
   }
 
@@ -83,13 +63,13 @@ class PredicateParser {
     // One call is for the condition below the deepest NOT.
     if (depth_ > kPredicateDepthMax) return TooDeep();
     ++depth_;
-    Result<Predicate> result = TakeKeyword("NOT") ? Negated(ParseNot()) : ParsePrimary();
+    Result<Predicate> result = tokens_.TakeKeyword("NOT") ? Negated(ParseNot()) : ParsePrimary();
     --depth_;
     return result;
   }
 
   Status TooDeep() const {
-    return SyntaxError(Peek(),
+    return SyntaxError(tokens_.Peek(),
                        "at most " + std::to_string(kPredicateDepthMax) + " levels of nesting");
   }
 
@@ -99,55 +79,35 @@ class PredicateParser {
   }
 
   Result<Predicate> ParsePrimary() {
-    if (TakeSymbol("(")) {
+    if (tokens_.TakeSymbol("(")) {
       ASSIGN_OR_RETURN(Predicate group, ParseOr());
-      RETURN_IF_ERROR(ExpectSymbol(")"));
+      RETURN_IF_ERROR(tokens_.ExpectSymbol(")"));
       return group;
     }
-    if (TakeKeyword("TRUE")) return Predicate();
-    if (TakeKeyword("FALSE")) return Predicate::Not({});
+    if (tokens_.TakeKeyword("TRUE")) return Predicate();
+    if (tokens_.TakeKeyword("FALSE")) return Predicate::Not({});
     Predicate leaf;
-    RETURN_IF_ERROR(ParseColumn(&leaf));
+    RETURN_IF_ERROR(ParseLeafColumn(&leaf));
     return ParseCondition(std::move(leaf));
   }
 
-  Status ParseColumn(Predicate* leaf) {
-    RETURN_IF_ERROR(ParseColumnName(leaf));
-    if (leaf->is_row_key_ || !TakeSymbol("::")) return {};
-    const Token& token = Peek();
-    if (token.kind == Token::Kind::kName) leaf->type_ = ColumnTypeNamed(token.text);
-    if (!leaf->type_.has_value()) return SyntaxError(token, "a type (bytes, text, int64, ...)");
-    Take();
-    return {};
-  }
-
-  Status ParseColumnName(Predicate* leaf) {
-    const bool is_quoted = Peek().kind == Token::Kind::kQuotedName;
-    RETURN_IF_ERROR(ParseName("a condition", &leaf->qualifier_));
-    if (TakeSymbol(":")) {
-      leaf->family_ = std::move(leaf->qualifier_);
-      return ParseName("a column's name", &leaf->qualifier_);
-    }
-    leaf->is_row_key_ = !is_quoted && leaf->qualifier_ == engine::kRowKeyColumn;
-    if (leaf->is_row_key_) leaf->qualifier_.clear();
-    return {};
-  }
-
-  Status ParseName(std::string_view expected, std::string* name) {
-    const Token& token = Peek();
-    const bool is_plain = token.kind == Token::Kind::kName && !engine::IsReserved(token.text);
-    if (!is_plain && token.kind != Token::Kind::kQuotedName) return SyntaxError(token, expected);
-    *name = Take().text;
+  Status ParseLeafColumn(Predicate* leaf) {
+    ASSIGN_OR_RETURN(ParsedColumn column, ParseColumn("a condition", &tokens_));
+    leaf->family_ = std::move(column.family);
+    leaf->qualifier_ = std::move(column.qualifier);
+    leaf->is_row_key_ = column.is_row_key;
+    leaf->functions_ = std::move(column.functions);
+    leaf->type_ = column.type;
     return {};
   }
 
   Result<Predicate> ParseCondition(Predicate leaf) {
-    if (TakeKeyword("IS")) {
-      leaf.kind_ = TakeKeyword("NOT") ? Kind::kIsNotNull : Kind::kIsNull;
-      RETURN_IF_ERROR(ExpectKeyword("NULL"));
+    if (tokens_.TakeKeyword("IS")) {
+      leaf.kind_ = tokens_.TakeKeyword("NOT") ? Kind::kIsNotNull : Kind::kIsNull;
+      RETURN_IF_ERROR(tokens_.ExpectKeyword("NULL"));
       return leaf;
     }
-    if (TakeKeyword("NOT")) {
+    if (tokens_.TakeKeyword("NOT")) {
       RETURN_IF_ERROR(ParseWordOperator("BETWEEN, IN, PREFIX or LIKE", &leaf));
       return Predicate::Not(std::move(leaf));
     }
@@ -164,7 +124,7 @@ class PredicateParser {
         {"=", Kind::kEqual},        {"!=", Kind::kNotEqual}, {"<", Kind::kLess},
         {"<=", Kind::kLessOrEqual}, {">", Kind::kGreater},   {">=", Kind::kGreaterOrEqual}};
     for (const auto& [symbol, meaning] : kOperators) {
-      if (!TakeSymbol(symbol)) continue;
+      if (!tokens_.TakeSymbol(symbol)) continue;
       *kind = meaning;
       return true;
     }
@@ -172,30 +132,30 @@ class PredicateParser {
   }
 
   Status ParseWordOperator(std::string_view expected, Predicate* leaf) {
-    if (TakeKeyword("BETWEEN")) {
+    if (tokens_.TakeKeyword("BETWEEN")) {
       leaf->kind_ = Kind::kBetween;
       RETURN_IF_ERROR(ParseValue(leaf));
-      RETURN_IF_ERROR(ExpectKeyword("AND"));
+      RETURN_IF_ERROR(tokens_.ExpectKeyword("AND"));
       return ParseValue(leaf);
     }
-    if (TakeKeyword("IN")) {
+    if (tokens_.TakeKeyword("IN")) {
       leaf->kind_ = Kind::kIn;
-      RETURN_IF_ERROR(ExpectSymbol("("));
-      if (TakeSymbol(")")) return {};
+      RETURN_IF_ERROR(tokens_.ExpectSymbol("("));
+      if (tokens_.TakeSymbol(")")) return {};
       do {
         RETURN_IF_ERROR(ParseValue(leaf));
-      } while (TakeSymbol(","));
-      return ExpectSymbol(")");
+      } while (tokens_.TakeSymbol(","));
+      return tokens_.ExpectSymbol(")");
     }
     leaf->kind_ = Kind::kPrefix;
-    if (TakeKeyword("PREFIX")) return ParseValue(leaf);
-    if (TakeKeyword("LIKE")) return ParseLike(leaf);
-    return SyntaxError(Peek(), expected);
+    if (tokens_.TakeKeyword("PREFIX")) return ParseValue(leaf);
+    if (tokens_.TakeKeyword("LIKE")) return ParseLike(leaf);
+    return SyntaxError(tokens_.Peek(), expected);
   }
 
   // The only pattern is a prefix: one % at the end and no other wildcard.
   Status ParseLike(Predicate* leaf) {
-    const Token pattern = Peek();
+    const Token pattern = tokens_.Peek();
     if (pattern.kind == Token::Kind::kParameter) {
       return SyntaxError(pattern, "a pattern in quotes (PREFIX takes a parameter)");
     }
@@ -213,7 +173,7 @@ class PredicateParser {
 
   // Without a number it is the next one after the largest so far.
   Status ParseParameter(Predicate* leaf) {
-    const Token token = Take();
+    const Token token = tokens_.Take();
     uint32_t number = parameters_ + 1;
     if (!token.text.empty()) {
       const char* const end = token.text.data() + token.text.size();
@@ -228,27 +188,26 @@ class PredicateParser {
   }
 
   Status ParseValue(Predicate* leaf) {
-    if (Peek().kind == Token::Kind::kParameter) return ParseParameter(leaf);
+    if (tokens_.Peek().kind == Token::Kind::kParameter) return ParseParameter(leaf);
     RETURN_IF_ERROR(ParseLiteral(leaf));
     if (!leaf->parameters_.empty()) leaf->parameters_.push_back(0);
     return {};
   }
 
   Status ParseLiteral(Predicate* leaf) {
-    if (Peek().kind == Token::Kind::kValue) {
-      leaf->values_.push_back(Take().text);
-    } else if (TakeKeyword("TRUE")) {
+    if (tokens_.Peek().kind == Token::Kind::kValue) {
+      leaf->values_.push_back(tokens_.Take().text);
+    } else if (tokens_.TakeKeyword("TRUE")) {
       leaf->values_.push_back("true");
-    } else if (TakeKeyword("FALSE")) {
+    } else if (tokens_.TakeKeyword("FALSE")) {
       leaf->values_.push_back("false");
     } else {
-      return SyntaxError(Peek(), "a value");
+      return SyntaxError(tokens_.Peek(), "a value");
     }
     return {};
   }
 
-  std::vector<Token> tokens_;
-  size_t at_ = 0;
+  TokenReader tokens_;
   uint32_t depth_ = 0;
   uint32_t parameters_ = 0;  // The largest number.
 };

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "engine/predicate/lexer.h"
+#include "format/function/functions.h"
 #include "tandem/limits.h"
 
 namespace tandem {
@@ -19,23 +20,14 @@ namespace {
 
 using Kind = Predicate::Kind;
 
-std::string Quoted(std::string_view text, char quote) {
-  std::string out(1, quote);
-  for (const char c : text) {
-    if (c == quote) out += quote;
-    out += c;
-  }
-  return out += quote;
-}
-
-std::string NameText(std::string_view name) {
-  return engine::IsPlainName(name) ? std::string(name) : Quoted(name, '"');
-}
-
 std::string ValueText(std::string_view value) {
   bool printable = true;
   for (const char c : value) printable &= c >= 0x20 && c < 0x7f;
-  if (printable) return Quoted(value, '\'');
+  if (printable) {
+    std::string quoted(1, '\'');
+    for (const char c : value) quoted.append(c == '\'' ? 2 : 1, c);
+    return quoted += '\'';
+  }
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string out = "x'";
   for (const char c : value) {
@@ -66,8 +58,8 @@ std::string_view OperatorText(Kind kind) {
 
 std::string ColumnText(const Predicate& leaf) {
   if (leaf.is_row_key()) return std::string(engine::kRowKeyColumn);
-  std::string text = leaf.family().empty() ? "" : NameText(leaf.family()) + ":";
-  text += NameText(leaf.qualifier());
+  std::string text =
+      TextOf(leaf.functions(), engine::ColumnNameText(leaf.family(), leaf.qualifier()));
   if (leaf.type().has_value()) text.append("::").append(ColumnTypeName(*leaf.type()));
   return text;
 }
@@ -117,6 +109,11 @@ std::optional<size_t> ValuesNeeded(Kind kind) {
   }
 }
 
+bool IsOfColumn(const Predicate& predicate) {
+  return predicate.kind() >= Kind::kEqual && predicate.kind() <= Kind::kIsNotNull &&
+         !predicate.is_row_key();
+}
+
 bool IsGroup(const Predicate& predicate) {
   return predicate.kind() == Kind::kAnd || predicate.kind() == Kind::kOr;
 }
@@ -159,9 +156,22 @@ Predicate Predicate::Compare(Kind kind, std::string column, std::vector<std::str
   return leaf;
 }
 
+Predicate Predicate::WithFunctions(Functions functions) const {
+  if (kind_ == Kind::kInvalid) return *this;
+  if (!IsOfColumn(*this)) {
+    return Invalid("only a comparison of a column has functions, not " + ToString());
+  }
+  if (const Status status = format::CheckFunctions(functions); !status.ok()) {
+    return Invalid("a condition on column '" + qualifier_ + "': " + std::string(status.message()));
+  }
+  Predicate applied = *this;
+  applied.functions_ = std::move(functions);
+  return applied;
+}
+
 Predicate Predicate::As(ColumnType type) const {
   if (kind_ == Kind::kInvalid) return *this;
-  if (kind_ < Kind::kEqual || kind_ > Kind::kIsNotNull || is_row_key_) {
+  if (!IsOfColumn(*this)) {
     return Invalid("only a comparison of a column is cast, not " + ToString());
   }
   if (ColumnTypeName(type) == "unknown") {

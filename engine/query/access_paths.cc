@@ -74,9 +74,7 @@ Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const Acce
 
 bool AccessPathFinder::Serves(const format::IndexRecord& index, const BoundLeaf& leaf) {
   if (leaf.is_row_key || index.columns.size() != 1) return false;
-  const format::IndexColumnRecord& column = index.columns[0];
-  return column.family == leaf.column.family && column.qualifier == leaf.column.qualifier &&
-         column.type == leaf.column.type;
+  return format::HasSameValues(index.columns[0], leaf.column);
 }
 
 const BoundLeaf* AccessPathFinder::LeafServed(const BoundNode& node,

@@ -66,10 +66,12 @@ bool HasLeafOf(const BoundNode& node, const format::IndexRecord& index) {
                      [&](const BoundNode& child) { return HasLeafOf(child, index); });
 }
 
+// Whether a condition has the same column and functions, of whatever type.
 bool HasLeafOfColumn(const BoundNode& node, const format::IndexColumnRecord& column) {
   if (node.kind == Kind::kLeaf) {
     return !node.leaf.is_row_key && node.leaf.column.family == column.family &&
-           node.leaf.column.qualifier == column.qualifier;
+           node.leaf.column.qualifier == column.qualifier &&
+           node.leaf.column.functions == column.functions;
   }
   return std::any_of(node.children.begin(), node.children.end(),
                      [&](const BoundNode& child) { return HasLeafOfColumn(child, column); });
@@ -79,14 +81,15 @@ bool HasLeafOfColumn(const BoundNode& node, const format::IndexColumnRecord& col
 std::string WhyNotServing(const BoundPredicate& predicate, const format::IndexRecord& index) {
   const format::IndexColumnRecord& column = index.columns[0];
   if (HasLeafOf(predicate.root(), index)) {
-    return "a row may match without the condition on column '" + column.qualifier + "'";
+    return "a row may match without the condition on " + format::Described(column);
   }
   if (HasLeafOfColumn(predicate.root(), column)) {
-    return "it has column '" + column.qualifier + "' as " +
-           std::string(ColumnTypeName(column.type)) + ", and conditions do not: cast them (" +
-           column.qualifier + "::" + std::string(ColumnTypeName(column.type)) + ")";
+    const std::string type(ColumnTypeName(column.type));
+    return "it has " + format::Described(column) + " as " + type +
+           ", and conditions do not: cast them (" + TextOf(column.functions, column.qualifier) +
+           "::" + type + ")";
   }
-  return "no condition on column '" + column.qualifier + "'";
+  return "no condition on " + format::Described(column);
 }
 
 struct Load {

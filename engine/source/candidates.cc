@@ -10,6 +10,7 @@
 #include "engine/source/single_source.h"
 #include "format/coding.h"
 #include "format/hash.h"
+#include "index/entries.h"
 #include "index/section.h"
 
 namespace tandem::engine {
@@ -118,7 +119,7 @@ class DeadRows {
       const std::optional<LivePut> put = Memstore::NewestPut(rows[i], column_, sequence_);
       if (!put.has_value()) continue;
       entry_.clear();
-      const bool has_entry = format::AppendIndexKey(column_, put->value, &entry_).ok();
+      const bool has_entry = format::AppendPutKey(column_, put->value, put->timestamp, &entry_);
       if (has_entry && (!range.Contains(entry_) || IsDeadByOthers(rows[i], *put))) continue;
       use(rows[i], has_entry ? &*put : nullptr);
     }

@@ -77,13 +77,10 @@ Result<Predicate> EqualsKey(const std::string& column, const format::IndexColumn
   ASSIGN_OR_RETURN(const std::optional<std::string> value, format::DecodeIndexKey(record, &key));
   const bool is_double = TextType(record.type) == ColumnType::kDouble;
   const std::string last = format::DoubleText(std::numeric_limits<double>::max());
-  if (is_double && value == "inf") {
-    return Predicate::Compare(Predicate::Kind::kGreater, column, {last}).As(record.type);
-  }
-  if (is_double && value == "-inf") {
-    return Predicate::Compare(Predicate::Kind::kLess, column, {"-" + last}).As(record.type);
-  }
-  return Predicate::Equal(column, value.value_or("")).As(record.type);
+  Predicate predicate = Predicate::Equal(column, value.value_or(""));
+  if (is_double && value == "inf") predicate = Predicate::Greater(column, last);
+  if (is_double && value == "-inf") predicate = Predicate::Less(column, "-" + last);
+  return predicate.WithFunctions(record.functions).As(record.type);
 }
 
 class ReadsVerifier {
@@ -118,7 +115,8 @@ class ReadsVerifier {
     return columns_[which].family + ":" + columns_[which].record.qualifier;
   }
   Predicate IsNotNull(size_t which) const {
-    return Predicate::IsNotNull(ColumnName(which)).As(columns_[which].record.type);
+    const format::IndexColumnRecord& column = columns_[which].record;
+    return Predicate::IsNotNull(ColumnName(which)).WithFunctions(column.functions).As(column.type);
   }
 
   const ReadResources& resources_;

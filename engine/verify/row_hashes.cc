@@ -1,9 +1,12 @@
 // A row's hash is that of its first piece, then of the hash so far and the next piece.
 #include "engine/verify/row_hashes.h"
 
+#include <algorithm>
+
 #include "base/status_macros.h"
 #include "format/coding.h"
 #include "format/hash.h"
+#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
@@ -54,14 +57,17 @@ Status RowHashes::Add(const RowView& piece) {
   row_.hash = format::HashOf128(bytes);
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (has_newest_[i]) continue;
-    const auto value = piece.Find(columns_[i].family, columns_[i].record.qualifier);
-    if (!value.has_value()) continue;
+    const format::IndexColumnRecord& column = columns_[i].record;
+    const auto newest = std::ranges::find_if(piece.cells(), [&](const Cell& cell) {
+      return cell.family == columns_[i].family && cell.qualifier == column.qualifier;
+    });
+    if (newest == piece.cells().end()) continue;
     has_newest_[i] = true;
     std::string key;
-    if (format::AppendKeyIfFits(columns_[i].record, *value, &key)) {
+    if (format::AppendPutKey(column, newest->value, newest->timestamp, &key)) {
       row_.values[i] = std::move(key);
-    } else if (columns_[i].record.type == ColumnType::kBytes) {
-      row_.values[i] = format::BoundKey(columns_[i].record, *value);
+    } else if (column.type == ColumnType::kBytes) {
+      row_.values[i] = format::BoundKey(column, newest->value);
     }
   }
   return {};

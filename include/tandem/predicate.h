@@ -3,12 +3,13 @@
 //
 // Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND
 // b, [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), IS [NOT] NULL. A column is a name,
-// family:name, or "quoted"; without a family it is in the table's first; ::type may follow. `_row`
-// is the row key. A value is 'text', x'hex', a number, TRUE or FALSE, or a parameter. A quote
+// family:name, or "quoted"; without a family it is in the table's first. Functions may be applied
+// to it, as in lower(name) (function.h); ::type may follow. `_row` is the row key, of which there
+// are no functions. A value is 'text', x'hex', a number, TRUE or FALSE, or a parameter. A quote
 // inside quotes is doubled. IN () matches no row. Keywords are not case-sensitive.
 //
-// Meaning: a column compares as its type (ColumnOptions), or as the type that it is cast to:
-// `size::int64 < 10`. Stored text that does not fit the type counts as absent. A comparison with an
+// Meaning: a column compares as its type (ColumnOptions), functions as what they return, or either
+// as the type that it is cast to: `size::int64 < 10`. Stored text that does not fit the type counts as absent. A comparison with an
 // absent column is false; NOT turns true into false and false into true. A value must parse as the
 // type (a number, a time, true or false). A value outside the type's range, too long for an index,
 // or not UTF-8 is allowed: it equals no row and compares as larger or smaller than each. A number
@@ -27,6 +28,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tandem/function.h"
 #include "tandem/schema.h"
 #include "tandem/status.h"
 
@@ -74,6 +76,9 @@ class Predicate {
   /// The same comparison, of the column cast to `type`. kInvalid for what is no comparison of a
   /// column.
   Predicate As(ColumnType type) const;
+  /// The same comparison, of what the functions make of the column. kInvalid for what is no
+  /// comparison of a column, and for functions with wrong arguments.
+  Predicate WithFunctions(Functions functions) const;
   // Comparisons. `column`: "name", "family:name" (cut at the first colon) or "_row".
   static Predicate Equal(std::string column, std::string value);
   static Predicate NotEqual(std::string column, std::string value);
@@ -120,6 +125,8 @@ class Predicate {
   const std::string& family() const { return family_; }  ///< Empty: the table's first.
   const std::string& qualifier() const { return qualifier_; }
   bool is_row_key() const { return is_row_key_; }
+  /// What is applied to the column, the innermost first.
+  const Functions& functions() const { return functions_; }
   /// What the column is cast to; nullopt: it has its own type.
   std::optional<ColumnType> type() const { return type_; }
   /// As the user wrote them: text of a value of the column's type.
@@ -142,6 +149,7 @@ class Predicate {
   Kind kind_ = Kind::kTrue;
   bool is_row_key_ = false;
   std::optional<ColumnType> type_;
+  Functions functions_;
   uint32_t depth_ = 0;
   std::string family_, qualifier_;
   std::vector<std::string> values_;

@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "tandem/function.h"
+#include "tandem/status.h"
+
 #pragma GCC visibility push(default)
 
 namespace tandem {
@@ -48,8 +51,17 @@ struct FamilyOptions {
 struct IndexColumn {
   std::string family = {};  ///< Empty: the table's first family.
   std::string qualifier = {};
-  ColumnType type = ColumnType::kBytes;
+  ColumnType type = ColumnType::kBytes;  ///< With functions: kBytes stands for what they return.
   bool descending = false;
+  /// What is indexed in the place of the value; it serves conditions with the same functions. Where
+  /// they make no value of the type, there is no entry, and a put is not refused.
+  Functions functions = {};
+
+  /// Reads "city", "d:size::int64 DESC" or "lower(d:name)": a column as in a predicate, perhaps ASC
+  /// or DESC. Errors: kInvalidArgument with the position.
+  static Result<IndexColumn> Parse(std::string_view text);
+  /// Text that Parse reads back.
+  std::string ToString() const;
 };
 
 struct IndexOptions {

@@ -7,6 +7,7 @@
 #include "tandem/database.h"
 #include "tandem/encoding.h"
 #include "tandem/event_listener.h"
+#include "tandem/function.h"
 #include "tandem/limits.h"
 #include "tandem/observer.h"
 #include "tandem/options.h"

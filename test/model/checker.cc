@@ -280,7 +280,9 @@ void Checker::CheckIndexes(const Moment& moment, const TablePlan& plan) {
     const std::string& family = index.columns[0].family;
     const std::string column = (family.empty() ? "d" : family) + ":" + index.columns[0].qualifier;
     for (const auto kind : {Predicate::Kind::kIsNotNull, Predicate::Kind::kIsNull}) {
-      const Predicate predicate = Predicate::Compare(kind, column, {}).As(index.columns[0].type);
+      const Predicate predicate = Predicate::Compare(kind, column, {})
+                                      .WithFunctions(index.columns[0].functions)
+                                      .As(index.columns[0].type);
       QueryOptions query;
       if (kind == Predicate::Kind::kIsNotNull) query.use_index = index.name;
       const std::string context =

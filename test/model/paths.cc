@@ -119,7 +119,7 @@ uint64_t StalePostings(const OpenFile& file, const TablePlan& plan, const Model&
       RequireOk(cursor->AppendOrdinals(&ordinals), index.name);
       for (const uint32_t ordinal : ordinals) {
         const auto current = model.Value(plan.options.name, file.keys[ordinal],
-                                         {family, column.qualifier}, now_micros);
+                                         {family, column.qualifier}, now_micros, column.functions);
         // The column may hold what does not fit since a change of its indexes: without an entry.
         std::string entry;
         const bool same = current.has_value() && value->has_value() &&

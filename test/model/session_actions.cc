@@ -261,6 +261,7 @@ Status Session::ChangeIndexes(const SessionAction& action) {
     index.columns = {{own_dice_.Pick(plan.options.families).name,
                       own_dice_.Pick(plan.columns).qualifier, own_dice_.Pick(kTypes),
                       own_dice_.Chance(50)}};
+    if (own_dice_.Chance(40)) index.columns[0].functions = RandomFunctions(&own_dice_);
   }
   RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
   ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });

@@ -41,6 +41,12 @@ TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> fami
                           Index("by_tag_falling", "", kBytes, ColumnType::kBytes)};
   plan.options.indexes[1].columns[0].descending = dice->Chance(50);
   plan.options.indexes[3].columns[0].descending = true;
+  IndexOptions lower = Index("by_lower_section", "", kText, ColumnType::kBytes);
+  lower.columns[0].functions = {Function::Substring(1, 2), Function::Lower()};
+  plan.options.indexes.push_back(std::move(lower));
+  IndexOptions bucket = Index("by_bucket_of_tag", "", kBytes, ColumnType::kInt64);
+  bucket.columns[0].functions = {Function::Bucket(5)};
+  plan.options.indexes.push_back(std::move(bucket));
   return plan;
 }
 
@@ -64,6 +70,7 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
   for (TablePlan& plan : tables) {
     plan.keys = NewKeys(dice, rows);
     plan.casts = true;
+    plan.functions = true;
   }
   tables[1].options.indexes.push_back(Index("by_m_size", "m", kInteger, ColumnType::kInt64));
   tables[1].options.indexes.push_back(Index("by_w_section", "w", kText, ColumnType::kText));

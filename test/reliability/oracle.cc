@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "engine/storage/files.h"
 #include "engine/storage/storage.h"
+#include "format/function/functions.h"
 #include "tools/simulation/table_copy.h"
 
 namespace tandem::reliability {
@@ -30,7 +31,8 @@ class IndexCheck {
 
   std::string Run() {
     const std::string column = ColumnText(table_, index_.columns[0]);
-    const auto has_value = Predicate::IsNotNull(column);
+    const Functions& functions = index_.columns[0].functions;
+    const auto has_value = Predicate::IsNotNull(column).WithFunctions(functions);
     Result<std::vector<ModelRow>> rows = Rows(has_value, {.no_index = true});
     if (!rows.has_value()) return rows.error().ToString();
     std::string reason = Compare(has_value, *rows);
@@ -39,7 +41,7 @@ class IndexCheck {
       if (values.size() < kValuesMax) values.insert(ValueIn(row));
     }
     for (const std::string& value : values) {
-      const auto equal = Predicate::Equal(column, value);
+      const auto equal = Predicate::Equal(column, value).WithFunctions(functions);
       Result<std::vector<ModelRow>> expected = Rows(equal, {.no_index = true});
       if (!expected.has_value()) return expected.error().ToString();
       if (reason.empty()) reason = Compare(equal, *expected);
@@ -52,8 +54,14 @@ class IndexCheck {
     return ReadAll(engine_.Query({}, table_.name, predicate, query));
   }
   std::string ValueIn(const ModelRow& row) const {
+    const IndexColumn& column = index_.columns[0];
     for (const test::ModelCell& cell : row.cells) {
-      if (cell.qualifier == index_.columns[0].qualifier) return cell.value;
+      if (cell.qualifier != column.qualifier) continue;
+      std::string made = cell.value;
+      if (column.functions.empty() ||
+          format::ApplyFunctions(column.functions, cell.value, cell.timestamp, &made)) {
+        return made;
+      }
     }
     return "";
   }

@@ -44,6 +44,13 @@ TablePlan RandomTable(const std::string& name, Dice* dice) {
         {.name = "by_n",
          .columns = {{.family = "d", .qualifier = "n", .type = ColumnType::kInt64}}});
   }
+  if (dice->Chance(30)) {
+    table.indexes.push_back(
+        {.name = "by_start",
+         .columns = {{.family = "d",
+                      .qualifier = "c",
+                      .functions = {Function::Substring(1, 1), Function::Lower()}}}});
+  }
   if (dice->Chance(50)) table.split_keys = {"r3"};
   for (int row = 0; row < 6; ++row) plan.keys.push_back("r" + std::to_string(row));
   plan.columns = {{.qualifier = "c", .kind = ValueKind::kText, .family = "d", .weight = 5},

@@ -44,9 +44,10 @@ void AddTable(const format::TableRecord& table, Properties* out) {
   for (const format::IndexRecord& index : table.indexes) {
     std::string columns;
     for (const format::IndexColumnRecord& column : index.columns) {
-      columns +=
-          Format("{}{}:{}:{}{}", columns.empty() ? "" : ", ", FamilyName(table, column.family),
-                 column.qualifier, ColumnTypeName(column.type), column.descending ? ":desc" : "");
+      columns += Format("{}{}:{}{}", columns.empty() ? "" : ", ",
+                        TextOf(column.functions,
+                               Format("{}:{}", FamilyName(table, column.family), column.qualifier)),
+                        ColumnTypeName(column.type), column.descending ? ":desc" : "");
     }
     properties[{"index", Format("{}.{}", table.name, index.name), "columns"}] = columns;
     properties[{"index", Format("{}.{}", table.name, index.name), "state"}] =

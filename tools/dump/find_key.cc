@@ -9,6 +9,7 @@
 #include "engine/storage/storage.h"
 #include "format/hash.h"
 #include "format/root.h"
+#include "index/entries.h"
 #include "tools/dump/catalog.h"
 #include "tools/dump/chain.h"
 #include "tools/dump/names.h"
@@ -188,9 +189,9 @@ Status KeySearch::SearchDerived(format::StoreFile* file, uint32_t ordinal) {
 Status KeySearch::SearchIndex(format::StoreFile* file, const format::IndexRecord& index,
                               uint32_t ordinal, const format::Cell& cell) {
   ASSIGN_OR_RETURN(format::IndexSection* const section, file->Index(index.id));
-  if (section == nullptr || cell.is_overflow()) return {};
+  // A value that does not fit has no entry.
   std::string key;
-  RETURN_IF_ERROR(format::AppendIndexKey(index.columns.front(), cell.value, &key));
+  if (section == nullptr || !format::AppendPutKey(index.columns.front(), cell, &key)) return {};
   const format::KeyRange value = format::EqualRange(std::move(key));
   bool is_found = false;
   for (const auto& [part, name] : {std::pair(format::IndexPart::kCurrent, "current part"),

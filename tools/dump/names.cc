@@ -154,8 +154,8 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
     constexpr const char* kStates[] = {"?", "building", "ready", "dropping"};
     for (const format::IndexColumnRecord& column : index.columns) {
       writer->Add({table.name, index.name, index.id.value, kStates[static_cast<int>(index.state)],
-                   column.family.value, column.qualifier, ColumnTypeName(column.type),
-                   column.descending ? "desc" : "asc"});
+                   column.family.value, TextOf(column.functions, column.qualifier),
+                   ColumnTypeName(column.type), column.descending ? "desc" : "asc"});
     }
   }
   writer->End();

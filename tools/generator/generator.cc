@@ -5,6 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "format/function/functions.h"
+#include "format/value_text.h"
+
 namespace tandem::test {
 namespace {
 
@@ -16,6 +19,11 @@ bool IsOf(const ColumnPlan& column, const FamilyOptions& family) {
   return column.family.empty() || column.family == family.name;
 }
 
+// With its family, which a name without one might not mean.
+std::string ColumnNameOf(const TableOptions& table, const IndexColumn& column) {
+  return (column.family.empty() ? table.families[0].name : column.family) + ":" + column.qualifier;
+}
+
 size_t ValueCount(Dice* dice, Predicate::Kind kind) {
   using Kind = Predicate::Kind;
   if (kind == Kind::kIsNull || kind == Kind::kIsNotNull) return 0;
@@ -24,6 +32,40 @@ size_t ValueCount(Dice* dice, Predicate::Kind kind) {
 }
 
 }  // namespace
+
+Functions RandomFunctions(Dice* dice) {
+  Functions functions;
+  for (uint64_t count = dice->Chance(70) ? 1 : 2; count > 0; --count) {
+    switch (dice->Below(9)) {
+      case 0:
+        functions.push_back(Function::Lower());
+        break;
+      case 1:
+        functions.push_back(Function::Upper());
+        break;
+      case 2:
+        functions.push_back(Function::Reverse());
+        break;
+      case 3:
+      case 4:
+        functions.push_back(Function::Substring(1 + dice->Below(3), dice->Below(3)));
+        break;
+      case 5:
+        functions.push_back(Function::Length());
+        break;
+      case 6:
+        functions.push_back(Function::Bucket(1 + dice->Below(6)));
+        break;
+      case 7:
+        functions.push_back(Function::Json("$"));  // Integers are JSON.
+        break;
+      default:
+        if (functions.empty()) functions.push_back(Function::TimestampOf());
+        if (dice->Chance(50)) functions.push_back(Function::DateTrunc("second"));
+    }
+  }
+  return functions;
+}
 
 std::string LargeColumn(uint64_t number) { return "column-" + std::to_string(number); }
 
@@ -187,6 +229,7 @@ Predicate Generator::Leaf() {
       Kind::kPrefix,      Kind::kIsNull,  Kind::kIsNull,         Kind::kIsNotNull};
   Kind kind = dice_.Pick(kKinds);
   if (dice_.Chance(8)) return RowKeyLeaf(kind);
+  if (plan_.functions && dice_.Chance(25)) return FunctionLeaf(kind);
   const FamilyOptions& family = Family();
   const ColumnPlan& column = Column(family);
   const std::optional<ColumnType> cast = Cast();
@@ -201,6 +244,32 @@ Predicate Generator::Leaf() {
   const Predicate leaf =
       Predicate::Compare(kind, ColumnText(family, column.qualifier), std::move(values));
   return cast.has_value() ? leaf.As(*cast) : leaf;
+}
+
+// Of any functions of any column, or of those of an index. Values are what they make of others.
+Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
+  const FamilyOptions& family = Family();
+  const ColumnPlan& plan = Column(family);
+  Functions functions = RandomFunctions(&dice_);
+  std::string column = ColumnText(family, plan.qualifier);
+  const IndexColumn& indexed = dice_.Pick(plan_.options.indexes).columns[0];
+  std::optional<ColumnType> cast = Cast();
+  if (!indexed.functions.empty()) {
+    functions = indexed.functions;
+    column = ColumnNameOf(plan_.options, indexed);
+    cast = indexed.type;
+  }
+  const ColumnType type = *format::TypeOfFunctions(functions, cast);
+  if (type != ColumnType::kText && kind == Predicate::Kind::kPrefix) kind = Predicate::Kind::kEqual;
+  std::vector<std::string> values(ValueCount(&dice_, kind));
+  for (std::string& value : values) {
+    const std::string stored = Value(plan.kind);
+    const auto timestamp = static_cast<int64_t>(dice_.Below(9));
+    const bool is_made = format::ApplyFunctions(functions, stored, timestamp, &value);
+    const bool fits = type == ColumnType::kText || format::ParseInt64(value).has_value();
+    if (!is_made || !fits) value = std::to_string(dice_.Below(9));
+  }
+  return Predicate::Compare(kind, column, std::move(values)).WithFunctions(functions).As(type);
 }
 
 // The type that a condition casts its column to, sometimes.
@@ -288,7 +357,9 @@ Predicate WithParameters(Dice* dice, const Predicate& predicate, std::vector<std
     parameters.emplace_back(number);
   }
   const Predicate compared = Predicate::CompareWith(predicate.kind(), column, parameters);
-  return predicate.type().has_value() ? compared.As(*predicate.type()) : compared;
+  if (predicate.is_row_key()) return compared;
+  const Predicate applied = compared.WithFunctions(predicate.functions());
+  return predicate.type().has_value() ? applied.As(*predicate.type()) : applied;
 }
 
 }  // namespace tandem::test

@@ -44,6 +44,7 @@ struct TablePlan {
   uint64_t large_puts = 0;     ///< Of a hundred: they make a row wide, or a value overflow.
   std::string large_family{};  ///< Of those; empty: any.
   bool casts = false;          ///< Conditions may cast their columns to any of three types.
+  bool functions = false;      ///< Conditions may be of functions of their columns.
   bool unlogged = false;       ///< Written at Durability::kMemory mostly; the others never are.
 };
 
@@ -72,6 +73,7 @@ class Generator {
   Predicate NewPredicate(int depth);
   Predicate Leaf();
   std::optional<ColumnType> Cast();
+  Predicate FunctionLeaf(Predicate::Kind kind);
   Predicate RowKeyLeaf(Predicate::Kind kind);
   std::string Value(ValueKind kind);
   const FamilyOptions& Family() { return dice_.Pick(plan_.options.families); }
@@ -90,6 +92,9 @@ class Generator {
   Dice& dice_;
   const TablePlan& plan_;
 };
+
+/// One function of a column, or two.
+Functions RandomFunctions(Dice* dice);
 
 /// A column that only the large Puts of a generator write.
 std::string LargeColumn(uint64_t number);

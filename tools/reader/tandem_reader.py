@@ -24,7 +24,8 @@ MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
 FIELDS = {
     'table': 'id name$ secret$ family* index* typed* next_index? observer+',
     'family': 'id name$ max_versions ttl compression block_size',
-    'index': 'id name$ state column*', 'column': 'family qualifier$ type descending',
+    'index': 'id name$ state column*',
+    'column': 'family qualifier$ type descending function*', 'function': 'kind first? count? text?',
     'typed': 'family qualifier$ type',
     'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment* '
             'snapshot* -snapshot+',

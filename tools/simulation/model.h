@@ -112,9 +112,10 @@ class Model {
                               const QueryOptions& query, const ModelRead& read) const;
   uint64_t Count(const std::string& table, const Predicate& predicate, int64_t now_micros) const;
   uint64_t Count(const std::string& table, const Predicate& predicate, const ModelRead& read) const;
-  /// The newest value of a column.
+  /// The newest value of a column, or what functions make of it.
   std::optional<std::string> Value(const std::string& table, const std::string& row,
-                                   const ColumnName& column, int64_t now_micros) const;
+                                   const ColumnName& column, int64_t now_micros,
+                                   const Functions& functions = {}) const;
 
  private:
   /// Versions newest first.
@@ -145,7 +146,7 @@ class Model {
                         const ModelRead& read);
   static std::optional<std::string> Newest(const Table& table, const Columns& columns,
                                            size_t family, std::string_view qualifier,
-                                           const ModelRead& read);
+                                           const Functions& functions, const ModelRead& read);
   static std::optional<ModelRow> Visible(const Table& table, const std::string& key,
                                          const Columns& columns, const ModelRead& read);
   static bool Matches(const Table& table, const std::string& key, const Columns& columns,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
+#include "format/function/functions.h"
 #include "tandem/limits.h"
 #include "tools/simulation/model.h"
 
@@ -114,6 +116,9 @@ bool FitsType(ColumnType type, std::string_view value) {
   switch (type) {
     case ColumnType::kInt64:
       return FitsInt64(value);
+    case ColumnType::kUint64:  // Only functions make these; all of it fits.
+    case ColumnType::kTimestamp:
+      return true;
     case ColumnType::kText:
       return EncodedSize(value) <= kIndexKeyBytesMax && IsUtf8(value);
     default:
@@ -121,10 +126,21 @@ bool FitsType(ColumnType type, std::string_view value) {
   }
 }
 
+// The type of what the functions return, unless another is asked for.
+ColumnType TypeOfFunctions(const Functions& functions, std::optional<ColumnType> asked) {
+  const Result<ColumnType> type = format::TypeOfFunctions(functions, asked);
+  CHECK(type.has_value());
+  return *type;
+}
+
+ColumnType TypeOf(const IndexColumn& column) {
+  return column.functions.empty() ? column.type : TypeOfFunctions(column.functions, column.type);
+}
+
 }  // namespace
 
 int CompareValues(ColumnType type, std::string_view a, std::string_view b) {
-  if (type == ColumnType::kInt64) return CompareIntegers(a, b);
+  if (type != ColumnType::kBytes && type != ColumnType::kText) return CompareIntegers(a, b);
   return a.compare(b);
 }
 
@@ -136,7 +152,8 @@ ColumnType Model::TypeOf(const TableOptions& options, size_t family, std::string
     if (is_it(column)) return column.type;
   }
   for (const IndexOptions& index : options.indexes) {
-    if (is_it(index.columns[0])) return index.columns[0].type;
+    const IndexColumn& column = index.columns[0];
+    if (column.functions.empty() && is_it(column)) return column.type;
   }
   return ColumnType::kBytes;
 }
@@ -164,28 +181,40 @@ bool Model::Refuses(const ModelOperation& operation) const {
   return std::any_of(operation.columns.begin(), operation.columns.end(), [&](const auto& column) {
     return std::any_of(options.indexes.begin(), options.indexes.end(), [&](const auto& index) {
       const IndexColumn& indexed = index.columns[0];
-      return FamilyOf(options, indexed.family) == family && indexed.qualifier == column.first &&
-             !FitsType(indexed.type, column.second);
+      if (FamilyOf(options, indexed.family) != family || indexed.qualifier != column.first) {
+        return false;
+      }
+      if (indexed.functions.empty()) return !FitsType(indexed.type, column.second);
+      std::string made;
+      return tandem::test::TypeOf(indexed) == ColumnType::kText &&
+             format::ApplyFunctions(indexed.functions, column.second, 0, &made) && IsUtf8(made) &&
+             EncodedSize(made) > kIndexKeyBytesMax;
     });
   });
 }
 
 std::optional<std::string> Model::Newest(const Table& table, const Columns& columns, size_t family,
-                                         std::string_view qualifier, const ModelRead& read) {
+                                         std::string_view qualifier, const Functions& functions,
+                                         const ModelRead& read) {
   const auto found = columns.find(std::pair(family, std::string(qualifier)));
   if (found == columns.end()) return std::nullopt;
   const Versions shown = Shown(found->second, table.options.families[family], read);
   if (shown.empty()) return std::nullopt;
-  return shown[0].second;
+  const auto& [timestamp, value] = shown[0];
+  if (functions.empty()) return value;
+  std::string made;
+  if (!format::ApplyFunctions(functions, value, timestamp, &made)) return std::nullopt;
+  return made;
 }
 
 std::optional<std::string> Model::Value(const std::string& table, const std::string& row,
-                                        const ColumnName& column, int64_t now_micros) const {
+                                        const ColumnName& column, int64_t now_micros,
+                                        const Functions& functions) const {
   const Table& in = tables_.find(table)->second;
   const auto found = in.rows.find(row);
   if (found == in.rows.end()) return std::nullopt;
   return Newest(in, *found->second, FamilyOf(in.options, column.family), column.qualifier,
-                {now_micros, 1, {}});
+                functions, {now_micros, 1, {}});
 }
 
 bool Model::MatchesColumn(const Table& table, const std::string& key, const Columns& columns,
@@ -194,8 +223,10 @@ bool Model::MatchesColumn(const Table& table, const std::string& key, const Colu
   ColumnType type = ColumnType::kBytes;
   if (!predicate.is_row_key()) {
     const size_t family = FamilyOf(table.options, predicate.family());
-    type = predicate.type().value_or(TypeOf(table.options, family, predicate.qualifier()));
-    value = Newest(table, columns, family, predicate.qualifier(), read);
+    type = predicate.functions().empty()
+               ? predicate.type().value_or(TypeOf(table.options, family, predicate.qualifier()))
+               : TypeOfFunctions(predicate.functions(), predicate.type());
+    value = Newest(table, columns, family, predicate.qualifier(), predicate.functions(), read);
     // All bytes fit, at any length.
     if (value.has_value() && type != ColumnType::kBytes && !FitsType(type, *value)) value.reset();
   }
@@ -242,16 +273,20 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
     if (!Matches(in, key, *columns, predicate, read)) continue;
     std::optional<std::string> value = "";
     if (order != nullptr) {
-      value = Newest(in, *columns, FamilyOf(in.options, order->family), order->qualifier, read);
+      value = Newest(in, *columns, FamilyOf(in.options, order->family), order->qualifier,
+                     order->functions, read);
     }
-    if (!value.has_value() || (order != nullptr && !FitsType(order->type, *value))) continue;
+    if (!value.has_value() ||
+        (order != nullptr && !FitsType(tandem::test::TypeOf(*order), *value))) {
+      continue;
+    }
     auto row = Visible(in, key, *columns, read);
     if (!row.has_value()) row.emplace().key = key;
     hits.push_back({*std::move(value), *std::move(row)});
   }
   if (order != nullptr) {
     std::stable_sort(hits.begin(), hits.end(), [&](const Hit& a, const Hit& b) {
-      const int compared = CompareValues(order->type, a.value, b.value);
+      const int compared = CompareValues(tandem::test::TypeOf(*order), a.value, b.value);
       return query.descending ? compared > 0 : compared < 0;
     });
   }

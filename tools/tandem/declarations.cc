@@ -121,6 +121,19 @@ Result<ColumnName> ParseColumnName(std::string_view text) {
   return column;
 }
 
+/// Reads NAME=FUNCTION(...)[::TYPE] [ASC|DESC], where columns are written as in a predicate.
+Result<IndexOptions> ParseFunctionIndex(std::string_view text, size_t equals) {
+  IndexOptions index;
+  ASSIGN_OR_RETURN(index.name, ParseEscaped(text.substr(0, equals)));
+  Result<IndexColumn> column = IndexColumn::Parse(text.substr(equals + 1));
+  if (!column.has_value()) {
+    return Status::InvalidArgument(
+        Format("--index '{}': after the '=', {}", EscapeBytes(text), column.error().message()));
+  }
+  index.columns.push_back(*std::move(column));
+  return index;
+}
+
 }  // namespace
 
 Result<FamilyOptions> ParseFamily(std::string_view text) {
@@ -160,6 +173,7 @@ Result<IndexOptions> ParseIndex(std::string_view text) {
     return Status::InvalidArgument(
         Format("--index '{}': expected NAME=FAMILY:COLUMN[:TYPE][:desc]", EscapeBytes(text)));
   }
+  if (text.find('(', equals) != std::string_view::npos) return ParseFunctionIndex(text, equals);
   if (SplitText(text.substr(equals + 1), ',').size() > 1) {
     return Status::InvalidArgument(Format(
         "--index '{}': an index has one column today, this one names several; make an index for "

@@ -19,7 +19,8 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
     for (const IndexColumn& column : index.options.columns) {
       writer->Add(
           {table.options.name, index.options.name,
-           column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier,
+           TextOf(column.functions, column.family.empty() ? column.qualifier
+                                                          : column.family + ":" + column.qualifier),
            ColumnTypeName(column.type), column.descending ? "desc" : "asc", index.entries,
            index.values, index.size_bytes, index.files, index.files_without,
            index.rows_without_entry, index.bytes_older, SecondsToBuild(index)});

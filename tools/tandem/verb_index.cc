@@ -45,7 +45,8 @@ Status CheckArguments(const IndexVerbOptions& options) {
   if (takes_one && (options.table.empty() || options.index.empty())) {
     return Status::InvalidArgument(
         Format("index {}: expected DB TABLE {}", options.action,
-               options.action == "create" ? "NAME=FAMILY:COLUMN[:TYPE][:desc]" : "NAME"));
+               options.action == "create" ? "NAME=FAMILY:COLUMN[:TYPE][:desc] or NAME=FUNCTION(...)"
+                                          : "NAME"));
   }
   return {};
 }
@@ -58,9 +59,16 @@ Status TellOfCasts(Database& database, const std::string& table, const IndexOpti
   query.use_index = index.name;
   const std::string name =
       column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier;
-  const auto used = database.Explain({}, table, Predicate::IsNotNull(name), query);
+  const Predicate present = Predicate::IsNotNull(name).WithFunctions(column.functions);
+  const auto used = database.Explain({}, table, present, query);
   if (used.has_value() || used.error().code() != StatusCode::kInvalidArgument) return {};
   const std::string_view type = ColumnTypeName(column.type);
+  if (!column.functions.empty()) {
+    WriteBytes(context.err, Format("tandem: conditions compare what functions return as another "
+                                   "type: write {}::{}\n",
+                                   EscapeBytes(TextOf(column.functions, name)), type));
+    return {};
+  }
   WriteBytes(context.err,
              Format("tandem: conditions compare column {} as another type: write {}::{}, or make "
                     "that its type: tandem alter DB {} --column {}:{}\n",
@@ -75,11 +83,16 @@ void TellOfUnfit(const std::string& table, const IndexInfo& index, const Context
   const IndexColumn& column = index.options.columns[0];
   const std::string name = EscapeBytes(
       column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier);
-  WriteBytes(context.err,
-             Format("tandem: {} rows have a cell of {} and no entry: a value that is no {}, or a "
-                    "delete marker; tandem query DB {} '{} IS NOT NULL AND {}::{} IS NULL'\n",
-                    FormatCount(index.rows_without_entry), name, ColumnTypeName(column.type),
-                    EscapeBytes(table), name, name, ColumnTypeName(column.type)));
+  const std::string why = column.functions.empty()
+                              ? Format("a value that is no {}", ColumnTypeName(column.type))
+                              : Format("a value of which {} makes no {}",
+                                       TextOf(column.functions, name), ColumnTypeName(column.type));
+  WriteBytes(
+      context.err,
+      Format("tandem: {} rows have a cell of {} and no entry: {}, or a delete marker; tandem "
+             "query DB {} '{} IS NOT NULL AND {}::{} IS NULL'\n",
+             FormatCount(index.rows_without_entry), name, why, EscapeBytes(table), name,
+             TextOf(column.functions, name), ColumnTypeName(column.type)));
 }
 
 Result<ExitCode> Create(const IndexVerbOptions& options, const Context& context) {

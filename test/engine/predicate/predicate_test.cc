@@ -165,6 +165,94 @@ BOOST_AUTO_TEST_CASE(ColumnsHaveFamiliesAndQuotes) {
   BOOST_CHECK_EQUAL(Parsed("\"\" = 1").qualifier(), "");
 }
 
+BOOST_AUTO_TEST_CASE(ColumnsHaveFunctions) {
+  const auto with = [](Functions functions) { return A("1").WithFunctions(std::move(functions)); };
+  CheckParses("lower(a) = 1", with({Function::Lower()}));
+  CheckParses("UPPER ( a ) = 1", with({Function::Upper()}));
+  CheckParses("reverse(substr(a, 2, 3)) = 1",
+              with({Function::Substring(2, 3), Function::Reverse()}));
+  CheckParses("substr(a, 7) = 1", with({Function::Substring(7)}));
+  CheckParses("length(a) = 1", with({Function::Length()}));
+  CheckParses("hash(a) = 1", with({Function::Hash()}));
+  CheckParses("bucket(a, 16) = 1", with({Function::Bucket(16)}));
+  CheckParses("date_trunc('day', timestamp_of(a)) = 1",
+              with({Function::TimestampOf(), Function::DateTrunc("day")}));
+  CheckParses("lower(json(a, '$.x[0].\"it''s\"')) = 1",
+              with({Function::Json("$.x[0].\"it's\""), Function::Lower()}));
+  CheckParses("length(a)::text = 1", with({Function::Length()}).As(ColumnType::kText));
+  CheckParses("lower(f:\"a b\") IS NULL",
+              Predicate::IsNull("f:a b").WithFunctions({Function::Lower()}));
+  CheckParses("lower(\"_row\") IS NULL",
+              Parsed("\"_row\" IS NULL").WithFunctions({Function::Lower()}));
+  // A name like a function's is a column's where nothing is applied.
+  CheckParses("lower = 1", Predicate::Equal("lower", "1"));
+  CheckParses("lower(lower) = 1",
+              Predicate::Equal("lower", "1").WithFunctions({Function::Lower()}));
+}
+
+BOOST_AUTO_TEST_CASE(ErrorsOfFunctionsNameTheirPosition) {
+  BOOST_CHECK_EQUAL(ErrorOf("lowr(a) = 1"),
+                    "at position 1: expected a function: lower, upper, reverse, substr, length, "
+                    "hash, bucket, date_trunc, json, timestamp_of, found 'lowr'");
+  BOOST_CHECK_EQUAL(ErrorOf("lower() = 1"), "at position 7: expected a column, found ')'");
+  BOOST_CHECK_EQUAL(ErrorOf("lower(a = 1"), "at position 9: expected ')', found '='");
+  BOOST_CHECK_EQUAL(ErrorOf("lower(a, 1) = 1"), "at position 8: expected ')', found ','");
+  BOOST_CHECK_EQUAL(ErrorOf("substr(a) = 1"), "at position 9: expected ',', found ')'");
+  BOOST_CHECK_EQUAL(ErrorOf("substr(a, 0) = 1"),
+                    "at position 11: expected a number from 1, found a value");
+  BOOST_CHECK_EQUAL(ErrorOf("bucket(a, -4) = 1"),
+                    "at position 11: expected a number from 1, found a value");
+  BOOST_CHECK_EQUAL(ErrorOf("bucket(a, b) = 1"),
+                    "at position 11: expected a number from 1, found 'b'");
+  BOOST_CHECK_EQUAL(ErrorOf("json(a, b) = 1"),
+                    "at position 9: expected a path in quotes, found 'b'");
+  BOOST_CHECK_EQUAL(ErrorOf("length(json(a, 'b')) = 1"),
+                    "at position 8: json: 'b' is no path: expected $ and then .name, .\"any name\" "
+                    "or [0]");
+  BOOST_CHECK_EQUAL(ErrorOf("date_trunc(a, 'day') = 1"),
+                    "at position 12: expected a unit in quotes, found 'a'");
+  BOOST_CHECK_EQUAL(ErrorOf("lower(_row) = 1"),
+                    "at position 7: expected a column: the row key has no functions, found '_row'");
+  BOOST_CHECK_EQUAL(
+      ErrorOf("timestamp_of(lower(a)) = 1"),
+      "at position 1: timestamp_of: expected a column, found what a function returns");
+  BOOST_CHECK_EQUAL(ErrorOf("lower(a)::decimal = 1"),
+                    "at position 11: expected a type (bytes, text, int64, ...), found 'decimal'");
+  std::string deep = "a";
+  for (size_t i = 0; i < kFunctionsMax; ++i) deep = "lower(" + deep + ")";
+  BOOST_CHECK(Predicate::Parse(deep + " = 1").has_value());
+  BOOST_CHECK_EQUAL(ErrorOf("lower(" + deep + ") = 1"),
+                    "at position 49: expected at most 8 functions, found 'lower'");
+}
+
+BOOST_AUTO_TEST_CASE(OnlyComparisonsOfColumnsHaveFunctions) {
+  for (const Predicate& none : {Predicate(), Predicate::Equal("_row", "1"), Predicate::Not(A("1")),
+                                Predicate::And({A("1"), A("2")})}) {
+    BOOST_CHECK(none.WithFunctions({Function::Lower()}).kind() == Kind::kInvalid);
+  }
+  BOOST_CHECK_EQUAL(A("1").WithFunctions({Function::Bucket(0)}).values()[0],
+                    "a condition on column 'a': bucket: expected a number from 1, found 0");
+}
+
+BOOST_AUTO_TEST_CASE(ColumnsOfIndexesAreReadBackFromTheirText) {
+  const auto text = [](std::string_view column) {
+    const auto parsed = IndexColumn::Parse(column);
+    return parsed.has_value() ? parsed->ToString() : std::string(parsed.error().message());
+  };
+  for (const char* same : {"city", "d:city", "\"a b\":\"\" DESC", "size::int64", "lower(d:name)",
+                           "substr(reverse(name), 1, 2) DESC", "json(doc, '$.a')::double",
+                           "date_trunc('week', timestamp_of(d:x))::timestamp DESC"}) {
+    BOOST_CHECK_EQUAL(text(same), same);
+  }
+  BOOST_CHECK_EQUAL(text("city asc"), "city");
+  BOOST_CHECK_EQUAL(text("city::bytes desc"), "city DESC");
+  BOOST_CHECK_EQUAL(text(""), "at position 1: expected a column, found the end of the text");
+  BOOST_CHECK_EQUAL(text("_row"),
+                    "at position 1: expected a column: rows are in the order of "
+                    "their keys, found '_row'");
+  BOOST_CHECK_EQUAL(text("city up"), "at position 6: expected ASC, DESC or the end, found 'up'");
+}
+
 BOOST_AUTO_TEST_CASE(ErrorsNameTheirPosition) {
   BOOST_CHECK_EQUAL(ErrorOf(""), "at position 1: expected a condition, found the end of the text");
   BOOST_CHECK_EQUAL(ErrorOf("a = 1 b = 2"),
@@ -299,7 +387,16 @@ Predicate RandomPredicate(TestRandom& random, int depth) {
                                                   "\"q", "Not",  "x",     "",    "f:",  "a-b.c"};
   std::string column = kNames[random.Below(kNames.size())];
   if (random.OneIn(4)) column = random.Text(6, kBytes);
-  return Predicate::Compare(kind, std::move(column), std::move(values));
+  const Predicate leaf = Predicate::Compare(kind, std::move(column), std::move(values));
+  if (leaf.is_row_key() || random.OneIn(2)) return leaf;
+  static const Functions kFunctions = {Function::Lower(),         Function::Substring(2),
+                                       Function::Substring(1, 3), Function::Bucket(7),
+                                       Function::Json("$.a"),     Function::DateTrunc("day")};
+  Functions functions;
+  for (uint64_t i = random.Below(4); i > 0; --i) {
+    functions.push_back(kFunctions[random.Below(kFunctions.size())]);
+  }
+  return leaf.WithFunctions(std::move(functions));
 }
 
 BOOST_AUTO_TEST_CASE(EveryPredicateIsReadBackFromItsText) {
@@ -312,10 +409,11 @@ BOOST_AUTO_TEST_CASE(EveryPredicateIsReadBackFromItsText) {
 
 BOOST_AUTO_TEST_CASE(AnyTextIsReadOrRefused) {
   TestRandom random("predicate/AnyTextIsReadOrRefused");
-  const std::vector<std::string> words = {"a",    "=",     "'x'", "AND", "OR",   "NOT",  "(",
-                                          ")",    "IN",    ",",   "1",   "NULL", "IS",   "BETWEEN",
-                                          "LIKE", "'p%'",  ":",   "x'",  "\"",   "'",    "_row",
-                                          "TRUE", "x'00'", "<",   "!=",  "-",    "\xff", "."};
+  const std::vector<std::string> words = {
+      "a",  "=",  "'x'",  "AND",  "OR",       "NOT",     "(",     ")",
+      "IN", ",",  "1",    "NULL", "IS",       "BETWEEN", "LIKE",  "'p%'",
+      ":",  "x'", "\"",   "'",    "_row",     "TRUE",    "x'00'", "<",
+      "!=", "-",  "\xff", ".",    "lower(a)", "substr(", "json("};
   size_t read = 0;
   for (int i = 0; i < 50'000; ++i) {
     std::string text;

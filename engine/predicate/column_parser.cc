@@ -1,0 +1,208 @@
+// Functions nest at most kFunctionsMax deep, so that no text can exhaust the stack.
+#include "engine/predicate/column_parser.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/guarded.h"
+#include "base/status_macros.h"
+#include "format/function/functions.h"
+#include "format/value_text.h"
+#include "tandem/limits.h"
+
+namespace tandem::engine {
+namespace {
+
+// In any case; nullopt: no function has that name.
+std::optional<FunctionKind> FunctionNamed(std::string_view name) {
+  const auto is_it = [name](std::string_view known) {
+    return std::ranges::equal(name, known, {},
+                              [](char c) { return std::tolower(static_cast<unsigned char>(c)); });
+  };
+  for (int number = 1; number <= static_cast<int>(FunctionKind::kTimestampOf); ++number) {
+    const auto kind = static_cast<FunctionKind>(number);
+    if (is_it(format::FunctionName(kind))) return kind;
+  }
+  return std::nullopt;
+}
+
+class ColumnParser {
+ public:
+  explicit ColumnParser(TokenReader* tokens) : tokens_(*tokens) {}
+
+  Result<ParsedColumn> Run(std::string_view expected) {
+    RETURN_IF_ERROR(ParseOperand(expected));
+    if (column_.is_row_key || !tokens_.TakeSymbol("::")) return std::move(column_);
+    const Token& token = tokens_.Peek();
+    if (token.kind == Token::Kind::kName) column_.type = ColumnTypeNamed(token.text);
+    if (!column_.type.has_value()) return SyntaxError(token, "a type (bytes, text, int64, ...)");
+    tokens_.Take();
+    return std::move(column_);
+  }
+
+ private:
+  Status ParseOperand(std::string_view expected) {
+    const bool is_name =
+        tokens_.Peek().kind == Token::Kind::kName && !IsReserved(tokens_.Peek().text);
+    if (is_name && tokens_.IsBeforeSymbol("(")) return ParseFunction();
+    return ParseName(expected);
+  }
+
+  Status ParseName(std::string_view expected) {
+    const Token first = tokens_.Peek();
+    ASSIGN_OR_RETURN(column_.qualifier, tokens_.ExpectName(expected));
+    if (tokens_.TakeSymbol(":")) {
+      column_.family = std::move(column_.qualifier);
+      ASSIGN_OR_RETURN(column_.qualifier, tokens_.ExpectName("a column's name"));
+      return {};
+    }
+    column_.is_row_key = first.kind == Token::Kind::kName && first.text == kRowKeyColumn;
+    if (!column_.is_row_key) return {};
+    if (depth_ > 0) return SyntaxError(first, "a column: the row key has no functions");
+    column_.qualifier.clear();
+    return {};
+  }
+
+  Status ParseFunction() {
+    const Token name = tokens_.Take();
+    const std::optional<FunctionKind> kind = FunctionNamed(name.text);
+    if (!kind.has_value()) return SyntaxError(name, "a function: " + FunctionNames());
+    if (++depth_ > kFunctionsMax) {
+      return SyntaxError(name, "at most " + std::to_string(kFunctionsMax) + " functions");
+    }
+    Function function{.kind = *kind};
+    RETURN_IF_ERROR(tokens_.ExpectSymbol("("));
+    if (*kind == FunctionKind::kDateTrunc) {
+      ASSIGN_OR_RETURN(function.text, ExpectText("a unit in quotes"));
+      RETURN_IF_ERROR(tokens_.ExpectSymbol(","));
+    }
+    RETURN_IF_ERROR(ParseOperand("a column"));
+    RETURN_IF_ERROR(ParseArguments(&function));
+    RETURN_IF_ERROR(tokens_.ExpectSymbol(")"));
+    column_.functions.push_back(std::move(function));
+    const Status status = format::CheckFunctions(column_.functions);
+    if (status.ok()) return status;
+    return Status::InvalidArgument("at position " + std::to_string(name.position) + ": " +
+                                   std::string(status.message()));
+  }
+
+  // Those after the column.
+  Status ParseArguments(Function* function) {
+    switch (function->kind) {
+      case FunctionKind::kSubstring:
+        RETURN_IF_ERROR(ParseNumber(&function->first));
+        return tokens_.Peek().text == "," ? ParseNumber(&function->count) : Status();
+      case FunctionKind::kBucket:
+        return ParseNumber(&function->first);
+      case FunctionKind::kJson: {
+        RETURN_IF_ERROR(tokens_.ExpectSymbol(","));
+        ASSIGN_OR_RETURN(function->text, ExpectText("a path in quotes"));
+        return {};
+      }
+      default:
+        return {};
+    }
+  }
+
+  Result<std::string> ExpectText(std::string_view expected) {
+    if (tokens_.Peek().kind != Token::Kind::kValue) return SyntaxError(tokens_.Peek(), expected);
+    return tokens_.Take().text;
+  }
+
+  Status ParseNumber(uint64_t* number) {
+    RETURN_IF_ERROR(tokens_.ExpectSymbol(","));
+    const Token& token = tokens_.Peek();
+    std::optional<uint64_t> parsed;
+    if (token.kind == Token::Kind::kValue) parsed = format::ParseUint64(token.text);
+    if (!parsed.has_value() || *parsed == 0) return SyntaxError(token, "a number from 1");
+    *number = *parsed;
+    tokens_.Take();
+    return {};
+  }
+
+  static std::string FunctionNames() {
+    std::string names;
+    for (int number = 1; number <= static_cast<int>(FunctionKind::kTimestampOf); ++number) {
+      if (number > 1) names += ", ";
+      names += format::FunctionName(static_cast<FunctionKind>(number));
+    }
+    return names;
+  }
+
+  TokenReader& tokens_;
+  ParsedColumn column_;
+  size_t depth_ = 0;
+};
+
+}  // namespace
+
+bool TokenReader::IsBeforeSymbol(std::string_view symbol) const {
+  if (at_ + 1 >= tokens_.size()) return false;
+  const Token& next = tokens_[at_ + 1];
+  return next.kind == Token::Kind::kSymbol && next.text == symbol;
+}
+
+bool TokenReader::TakeKeyword(std::string_view word) {
+  if (!IsKeyword(Peek(), word)) return false;
+  Take();
+  return true;
+}
+
+bool TokenReader::TakeSymbol(std::string_view symbol) {
+  if (Peek().kind != Token::Kind::kSymbol || Peek().text != symbol) return false;
+  Take();
+  return true;
+}
+
+Status TokenReader::ExpectKeyword(std::string_view word) {
+  return TakeKeyword(word) ? Status() : SyntaxError(Peek(), word);
+}
+
+Status TokenReader::ExpectSymbol(std::string_view symbol) {
+  if (TakeSymbol(symbol)) return {};
+  return SyntaxError(Peek(), "'" + std::string(symbol) + "'");
+}
+
+Result<std::string> TokenReader::ExpectName(std::string_view expected) {
+  const bool is_plain = Peek().kind == Token::Kind::kName && !IsReserved(Peek().text);
+  if (!is_plain && Peek().kind != Token::Kind::kQuotedName) return SyntaxError(Peek(), expected);
+  return Take().text;
+}
+
+Result<ParsedColumn> ParseColumn(std::string_view expected, TokenReader* tokens) {
+  return ColumnParser(tokens).Run(expected);
+}
+
+}  // namespace tandem::engine
+
+namespace tandem {
+
+Result<IndexColumn> IndexColumn::Parse(std::string_view text) {
+  return engine::Guarded([text]() -> Result<IndexColumn> {
+    ASSIGN_OR_RETURN(std::vector<engine::Token> list, engine::Tokenize(text));
+    engine::TokenReader tokens(std::move(list));
+    const engine::Token first = tokens.Peek();
+    ASSIGN_OR_RETURN(engine::ParsedColumn parsed, engine::ParseColumn("a column", &tokens));
+    if (parsed.is_row_key) {
+      return engine::SyntaxError(first, "a column: rows are in the order of their keys");
+    }
+    const bool descending = tokens.TakeKeyword("DESC");
+    if (!descending) tokens.TakeKeyword("ASC");
+    if (tokens.Peek().kind != engine::Token::Kind::kEnd) {
+      return engine::SyntaxError(tokens.Peek(), "ASC, DESC or the end");
+    }
+    return IndexColumn{.family = std::move(parsed.family),
+                       .qualifier = std::move(parsed.qualifier),
+                       .type = parsed.type.value_or(ColumnType::kBytes),
+                       .descending = descending,
+                       .functions = std::move(parsed.functions)};
+  });
+}
+
+std::string IndexColumn::ToString() const {
+  std::string text = TextOf(functions, engine::ColumnNameText(family, qualifier));
+  if (type != ColumnType::kBytes) text.append("::").append(ColumnTypeName(type));
+  return descending ? text + " DESC" : text;
+}
+
+}  // namespace tandem

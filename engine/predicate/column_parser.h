@@ -1,0 +1,55 @@
+// Columns in text, of predicates and of declarations of indexes:
+//
+//   column      operand [ :: type ]; _row
+//   operand     name [ : name ], each perhaps "quoted"
+//               | function ( operand ) | substr ( operand , number [ , number ] )
+//               | bucket ( operand , number ) | json ( operand , 'path' )
+//               | date_trunc ( 'unit' , operand )
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/predicate/lexer.h"
+#include "tandem/function.h"
+#include "tandem/schema.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Takes tokens one after the other; the last one, kEnd, stays.
+class TokenReader {
+ public:
+  explicit TokenReader(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+
+  const Token& Peek() const { return tokens_[at_]; }
+  bool IsBeforeSymbol(std::string_view symbol) const;
+  Token Take() { return at_ + 1 < tokens_.size() ? tokens_[at_++] : tokens_[at_]; }
+  /// Takes the next token if it is the one.
+  bool TakeKeyword(std::string_view word);
+  bool TakeSymbol(std::string_view symbol);
+  /// Errors: kInvalidArgument with the position.
+  Status ExpectKeyword(std::string_view word);
+  Status ExpectSymbol(std::string_view symbol);
+  /// A name that is no keyword, or a quoted one.
+  Result<std::string> ExpectName(std::string_view expected);
+
+ private:
+  std::vector<Token> tokens_;
+  size_t at_ = 0;
+};
+
+struct ParsedColumn {
+  std::string family, qualifier;
+  bool is_row_key = false;
+  Functions functions = {};
+  std::optional<ColumnType> type = {};
+};
+
+/// `expected` says in an error what should begin here. Errors: kInvalidArgument with the position.
+Result<ParsedColumn> ParseColumn(std::string_view expected, TokenReader* tokens);
+
+}  // namespace tandem::engine

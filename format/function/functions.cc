@@ -1,0 +1,291 @@
+// Each function replaces a text by another one; the first gets the stored value.
+#include "format/function/functions.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "base/quote.h"
+#include "format/function/json_scalar.h"
+#include "format/hash.h"
+#include "format/value_text.h"
+#include "tandem/limits.h"
+
+namespace tandem::format {
+namespace {
+
+using std::chrono::days;
+using std::chrono::microseconds;
+
+constexpr std::string_view kUnits[] = {"second", "minute", "hour",    "day",
+                                       "week",   "month",  "quarter", "year"};
+
+bool IsUnit(std::string_view unit) { return std::ranges::find(kUnits, unit) != std::end(kUnits); }
+
+// Only ASCII: what other letters become depends on a language and on a version of Unicode.
+void ChangeCase(char from, char to, std::string* text) {
+  for (char& c : *text) {
+    if (c >= from && c < from + 26) c = static_cast<char>(c - from + to);
+  }
+}
+
+bool StartsCharacter(char c) { return (c & 0xc0) != 0x80; }
+
+size_t CharactersIn(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(text, StartsCharacter));
+}
+
+// The offset of the character that `skipped` others precede; the size of the text if it is shorter.
+size_t OffsetOfCharacter(std::string_view text, uint64_t skipped) {
+  if (skipped >= text.size()) return text.size();
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (StartsCharacter(text[i]) && skipped-- == 0) return i;
+  }
+  return text.size();
+}
+
+void Substring(uint64_t first, uint64_t count, std::string* text) {
+  text->erase(0, OffsetOfCharacter(*text, first - 1));
+  if (count > 0) text->resize(OffsetOfCharacter(*text, count));
+}
+
+void Reverse(std::string* text) {
+  std::ranges::reverse(*text);
+  // The bytes of each character are the wrong way round now, its first one last.
+  for (auto begin = text->begin(); begin != text->end();) {
+    const auto end = std::find_if(begin, text->end(), StartsCharacter) + 1;
+    std::reverse(begin, end);
+    begin = end;
+  }
+}
+
+// The largest multiple of `unit` from `origin` that is at most `time`; nullopt: it is out of range.
+std::optional<int64_t> FloorTo(int64_t unit, int64_t origin, int64_t time) {
+  int64_t shifted = 0, floor = 0;
+  if (__builtin_sub_overflow(time, origin, &shifted)) return std::nullopt;
+  const int64_t rest = shifted % unit;
+  if (__builtin_sub_overflow(time, rest < 0 ? rest + unit : rest, &floor)) return std::nullopt;
+  return floor;
+}
+
+// The beginning of the month, quarter or year; nullopt: the calendar does not reach that far.
+std::optional<int64_t> FloorToMonths(unsigned months, int64_t time) {
+  constexpr int64_t kDay = microseconds(days(1)).count();
+  const int64_t day = time / kDay - (time % kDay < 0 ? 1 : 0);
+  constexpr int64_t kCalendarDays = 11'000'000;  // Some 30,000 years.
+  if (day < -kCalendarDays || day > kCalendarDays) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::sys_days(days(day))};
+  const unsigned month = static_cast<unsigned>(date.month()) - 1;
+  const std::chrono::year_month_day first =
+      date.year() / std::chrono::month(month - month % months + 1) / 1;
+  return microseconds(std::chrono::sys_days(first).time_since_epoch()).count();
+}
+
+std::optional<int64_t> DateTrunc(std::string_view unit, int64_t time) {
+  constexpr int64_t kSecond = 1'000'000, kDay = 86'400 * kSecond;
+  constexpr int64_t kFirstMonday = -3 * kDay;  // 1970 began on a Thursday.
+  if (unit == "second") return FloorTo(kSecond, 0, time);
+  if (unit == "minute") return FloorTo(60 * kSecond, 0, time);
+  if (unit == "hour") return FloorTo(3'600 * kSecond, 0, time);
+  if (unit == "day") return FloorTo(kDay, 0, time);
+  if (unit == "week") return FloorTo(7 * kDay, kFirstMonday, time);
+  return FloorToMonths(unit == "month" ? 1 : unit == "quarter" ? 3 : 12, time);
+}
+
+bool SetNumber(std::optional<int64_t> number, std::string* text) {
+  if (number.has_value()) *text = std::to_string(*number);
+  return number.has_value();
+}
+
+bool ReplaceByJson(const std::string& path, std::string* text) {
+  const std::string json = std::exchange(*text, {});
+  return FindJsonScalar(json, *ParseJsonPath(path), text);
+}
+
+// False: the value is absent.
+bool Apply(const Function& function, int64_t timestamp, std::string* text) {
+  switch (function.kind) {
+    case FunctionKind::kLower:
+      ChangeCase('A', 'a', text);
+      return true;
+    case FunctionKind::kUpper:
+      ChangeCase('a', 'A', text);
+      return true;
+    case FunctionKind::kReverse:
+      if (!IsUtf8(*text)) return false;
+      Reverse(text);
+      return true;
+    case FunctionKind::kSubstring:
+      if (!IsUtf8(*text)) return false;
+      Substring(function.first, function.count, text);
+      return true;
+    case FunctionKind::kLength:
+      if (!IsUtf8(*text)) return false;
+      *text = std::to_string(CharactersIn(*text));
+      return true;
+    case FunctionKind::kHash:
+      *text = std::to_string(Hash64(*text));
+      return true;
+    case FunctionKind::kBucket:
+      *text = std::to_string(Hash64(*text) % function.first);
+      return true;
+    case FunctionKind::kDateTrunc: {
+      const std::optional<int64_t> time = ParseTimestamp(*text);
+      return time.has_value() && SetNumber(DateTrunc(function.text, *time), text);
+    }
+    case FunctionKind::kJson:
+      return ReplaceByJson(function.text, text);
+    case FunctionKind::kTimestampOf:
+      return SetNumber(timestamp, text);
+  }
+  return false;
+}
+
+// As in a predicate.
+std::string Quoted(std::string_view text) {
+  std::string quoted(1, '\'');
+  for (const char c : text) quoted.append(c == '\'' ? 2 : 1, c);
+  return quoted += '\'';
+}
+
+Status Invalid(const Function& function, const std::string& what) {
+  return Status::InvalidArgument(std::string(FunctionName(function.kind)) + ": " + what);
+}
+
+Status CheckFunction(const Function& function) {
+  if (FunctionName(function.kind) == "unknown") {
+    return Status::InvalidArgument(
+        "function number " + std::to_string(static_cast<int>(function.kind)) + " is not known");
+  }
+  const bool is_path = function.kind == FunctionKind::kJson;
+  const bool takes_text = is_path || function.kind == FunctionKind::kDateTrunc;
+  const bool takes_number =
+      function.kind == FunctionKind::kSubstring || function.kind == FunctionKind::kBucket;
+  if (takes_number && function.first == 0) {
+    return Invalid(function, "expected a number from 1, found 0");
+  }
+  if ((!takes_number && function.first != 0) || (!takes_text && !function.text.empty()) ||
+      (function.kind != FunctionKind::kSubstring && function.count != 0)) {
+    return Invalid(function, "it has an argument too many");
+  }
+  if (function.kind == FunctionKind::kDateTrunc && !IsUnit(function.text)) {
+    return Invalid(function, base::Quote(function.text) +
+                                 " is no unit: second, minute, hour, day, week, month, quarter, "
+                                 "year");
+  }
+  if (function.text.size() > kFunctionTextBytesMax) {
+    return Invalid(function, "its path has more than " + std::to_string(kFunctionTextBytesMax) +
+                                 " bytes, the limit");
+  }
+  if (is_path && !ParseJsonPath(function.text).has_value()) {
+    return Invalid(function, base::Quote(function.text) +
+                                 " is no path: expected $ and then .name, .\"any name\" or [0]");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view FunctionName(FunctionKind kind) {
+  switch (kind) {
+    case FunctionKind::kLower:
+      return "lower";
+    case FunctionKind::kUpper:
+      return "upper";
+    case FunctionKind::kReverse:
+      return "reverse";
+    case FunctionKind::kSubstring:
+      return "substr";
+    case FunctionKind::kLength:
+      return "length";
+    case FunctionKind::kHash:
+      return "hash";
+    case FunctionKind::kBucket:
+      return "bucket";
+    case FunctionKind::kDateTrunc:
+      return "date_trunc";
+    case FunctionKind::kJson:
+      return "json";
+    case FunctionKind::kTimestampOf:
+      return "timestamp_of";
+  }
+  return "unknown";
+}
+
+Status CheckFunctions(std::span<const Function> functions) {
+  if (functions.size() > kFunctionsMax) {
+    return Status::InvalidArgument(std::to_string(functions.size()) +
+                                   " functions are applied to a column, the limit is " +
+                                   std::to_string(kFunctionsMax));
+  }
+  for (size_t i = 0; i < functions.size(); ++i) {
+    const Status status = CheckFunction(functions[i]);
+    if (!status.ok()) return status;
+    if (i > 0 && functions[i].kind == FunctionKind::kTimestampOf) {
+      return Invalid(functions[i], "expected a column, found what a function returns");
+    }
+  }
+  return {};
+}
+
+bool ReadsText(ColumnType type) {
+  return type > ColumnType::kBytes && type <= ColumnType::kTimestamp;
+}
+
+Result<ColumnType> TypeOfFunctions(std::span<const Function> functions,
+                                   std::optional<ColumnType> asked) {
+  if (asked.has_value() && *asked != ColumnType::kBytes) {
+    if (ReadsText(*asked)) return *asked;
+    return Invalid(functions.back(), "it returns text, and type " +
+                                         std::string(ColumnTypeName(*asked)) + " reads bytes");
+  }
+  switch (functions.back().kind) {
+    case FunctionKind::kLength:
+      return ColumnType::kInt64;
+    case FunctionKind::kHash:
+    case FunctionKind::kBucket:
+      return ColumnType::kUint64;
+    case FunctionKind::kDateTrunc:
+    case FunctionKind::kTimestampOf:
+      return ColumnType::kTimestamp;
+    default:
+      return ColumnType::kText;
+  }
+}
+
+bool ApplyFunctions(std::span<const Function> functions, std::string_view value, int64_t timestamp,
+                    std::string* result) {
+  if (functions.front().kind == FunctionKind::kTimestampOf) {
+    result->clear();
+  } else if (value.size() > kFunctionValueBytesMax) {
+    return false;
+  } else {
+    result->assign(value);
+  }
+  return std::ranges::all_of(
+      functions, [=](const Function& function) { return Apply(function, timestamp, result); });
+}
+
+}  // namespace tandem::format
+
+namespace tandem {
+
+std::string TextOf(const Functions& functions, std::string column) {
+  std::string text = std::move(column);
+  for (const Function& function : functions) {
+    const std::string name = std::string(format::FunctionName(function.kind)) + "(";
+    if (function.kind == FunctionKind::kDateTrunc) {
+      text = name + format::Quoted(function.text) + ", " + text + ")";
+      continue;
+    }
+    text = name + text;
+    if (function.first != 0) text += ", " + std::to_string(function.first);
+    if (function.count != 0) text += ", " + std::to_string(function.count);
+    if (!function.text.empty()) text += ", " + format::Quoted(function.text);
+    text += ')';
+  }
+  return text;
+}
+
+}  // namespace tandem

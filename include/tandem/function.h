@@ -1,0 +1,82 @@
+// Functions of a column: what an index keeps, and what a condition compares, in the place of the
+// stored value. As text, with x for a column or another function of one:
+//
+//   lower(x), upper(x)       the letters A to Z changed, all other bytes as they are       text
+//   reverse(x)               the characters from the last to the first                     text
+//   substr(x, start [, n])   the characters from number `start` on, n of them; the first
+//                            is 1                                                          text
+//   length(x)                the number of characters                                      int64
+//   hash(x)                  XXH3-64 of the bytes, seed 0                                  uint64
+//   bucket(x, n)             hash(x) modulo n                                              uint64
+//   date_trunc('unit', x)    the second, minute, hour, day, week (from Monday), month,
+//                            quarter or year in which a time lies begins, UTC              timestamp
+//   json(x, 'path')          the string, number or boolean at '$.name."any name"[0]'       text
+//   timestamp_of(column)     the timestamp of the cell                                     timestamp
+//
+// Characters are those of UTF-8. What a function takes and returns is text; a timestamp is given as
+// microseconds. A function that cannot be computed makes the column absent: of bytes that are not
+// UTF-8, a text that is no time, broken JSON, null, a path that leads nowhere, to an object or an
+// array. So does a value of more than kFunctionValueBytesMax, except for timestamp_of. What they
+// return never changes: an index keeps it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace tandem {
+
+/// Numbers are on disk.
+enum class FunctionKind : uint8_t {
+  kLower = 1,
+  kUpper = 2,
+  kReverse = 3,
+  kSubstring = 4,
+  kLength = 5,
+  kHash = 6,
+  kBucket = 7,
+  kDateTrunc = 8,
+  kJson = 9,
+  kTimestampOf = 10,
+};
+
+struct Function {
+  FunctionKind kind = FunctionKind::kLower;
+  uint64_t first = 0;     ///< Of kSubstring: the start, from 1. Of kBucket: how many, from 1.
+  uint64_t count = 0;     ///< Of kSubstring: how many characters; 0: all.
+  std::string text = {};  ///< Of kDateTrunc: the unit. Of kJson: the path.
+
+  static Function Lower() { return {.kind = FunctionKind::kLower}; }
+  static Function Upper() { return {.kind = FunctionKind::kUpper}; }
+  static Function Reverse() { return {.kind = FunctionKind::kReverse}; }
+  static Function Substring(uint64_t start, uint64_t count = 0) {
+    return {.kind = FunctionKind::kSubstring, .first = start, .count = count};
+  }
+  static Function Length() { return {.kind = FunctionKind::kLength}; }
+  static Function Hash() { return {.kind = FunctionKind::kHash}; }
+  static Function Bucket(uint64_t buckets) {
+    return {.kind = FunctionKind::kBucket, .first = buckets};
+  }
+  static Function DateTrunc(std::string unit) {
+    return {.kind = FunctionKind::kDateTrunc, .text = std::move(unit)};
+  }
+  static Function Json(std::string path) {
+    return {.kind = FunctionKind::kJson, .text = std::move(path)};
+  }
+  static Function TimestampOf() { return {.kind = FunctionKind::kTimestampOf}; }
+
+  bool operator==(const Function&) const = default;
+};
+
+/// Applied in this order: the first one to the column.
+using Functions = std::vector<Function>;
+
+/// "lower(substr(name, 1, 3))" for the text of a column, "name".
+std::string TextOf(const Functions& functions, std::string column);
+
+}  // namespace tandem
+
+#pragma GCC visibility pop
