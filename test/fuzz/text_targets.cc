@@ -7,6 +7,7 @@
 #include "engine/predicate/bound.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/storage/files.h"
+#include "format/function/functions.h"
 #include "index/key.h"
 #include "tandem/predicate.h"
 #include "test/fuzz/target.h"
@@ -36,6 +37,12 @@ const format::TableRecord& TableOfAllTypes() {
         index.columns.push_back({format::FamilyId(0), name, type, descending});
       }
     }
+    const auto add_of = [&](std::string name, ColumnType type, Function function) {
+      format::IndexColumnRecord& column = table.indexes.emplace_back().columns.emplace_back();
+      column = {format::FamilyId(0), std::move(name), type, false, {std::move(function)}};
+    };
+    add_of("c0", ColumnType::kText, Function::Lower());
+    add_of("c1", ColumnType::kInt64, Function::Length());
     return table;
   }();
   return kTable;
@@ -82,7 +89,7 @@ void CheckNode(const engine::BoundNode& node) {
   if (node.kind != engine::BoundNode::Kind::kLeaf || node.leaf.is_row_key) return;
   for (const format::IndexRecord& index : TableOfAllTypes().indexes) {
     const format::IndexColumnRecord& column = index.columns[0];
-    if (column.qualifier == node.leaf.column.qualifier) CheckRanges(node.leaf, column);
+    if (format::HasSameValues(column, node.leaf.column)) CheckRanges(node.leaf, column);
   }
 }
 
@@ -118,7 +125,38 @@ std::vector<std::string> PredicateSeeds() {
           "c0 = ? AND c1 IN (?, ?7, 3) OR NOT c5 BETWEEN ?2 AND ? AND _row PREFIX ?",
           "c0 PREFIX 'a' OR c1 < 9223372036854775808 AND NOT c1 = +0 AND c1 != 7",
           "c2 > -1 OR c3 <= 1e309 OR c3 > -1e-400 OR c4 != TRUE OR NOT c5 IN ()",
-          "c5 BETWEEN '2025-01-01T00:00:00Z' AND 99999999999999999999 AND c0 > x'ff'"};
+          "c5 BETWEEN '2025-01-01T00:00:00Z' AND 99999999999999999999 AND c0 > x'ff'",
+          "lower(c0) = 'ab' AND NOT length(c1) > 7 OR json(d, '$.a[1].\"b c\"')::int64 IS NULL",
+          "substr(reverse(c0), 1, 2) PREFIX ? AND bucket(c1, 7) IN (1, 2)"};
+}
+
+// A column of an index, a line feed, and a value that its functions get.
+void RunFunctions(std::string_view input) {
+  constexpr size_t kNumberBytes = 32;  // The longest text that a number becomes.
+  const size_t line = std::min(input.find('\n'), input.size());
+  const auto column = IndexColumn::Parse(input.substr(0, line));
+  if (!column) return;
+  const auto again = IndexColumn::Parse(column->ToString());
+  Expect(again.has_value(), "a printed column parses");
+  Expect(again->ToString() == column->ToString(), "a parsed column prints as before");
+  if (column->functions.empty() || line == input.size()) return;
+  const std::string_view value = input.substr(line + 1);
+  std::string made, repeated;
+  const bool is_made = format::ApplyFunctions(column->functions, value, 7, &made);
+  Expect(is_made == format::ApplyFunctions(column->functions, value, 7, &repeated),
+         "functions depend on their value alone");
+  if (!is_made) return;
+  Expect(made == repeated, "functions depend on their value alone");
+  Expect(made.size() <= std::max(value.size(), kNumberBytes), "what is made is no longer");
+}
+
+std::vector<std::string> FunctionSeeds() {
+  return {"lower(d:name)\nAbC",
+          "substr(reverse(n), 2, 3) DESC\na\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80z",
+          "json(doc, '$.a[1].\"b c\"')::int64\n{\"a\":[null,{\"b c\":-1.5e3}],\"d\":\"\\u00e4\"}",
+          "date_trunc('quarter', at)\n2026-02-28T23:59:59.25+01:00",
+          "bucket(hash(upper(x)), 16)\nvalue",
+          "length(json(x, '$'))\n\"text\""};
 }
 
 // The texts of the command line, and names of files.
@@ -239,6 +277,7 @@ std::vector<std::string> ScriptSeeds() {
 
 std::span<const Target> TextTargets() {
   static const Target kTargets[] = {{"predicate", RunPredicate, PredicateSeeds},
+                                    {"functions", RunFunctions, FunctionSeeds},
                                     {"arguments", RunArguments, ArgumentSeeds, Shape::kPlain, 128},
                                     {"separated", RunSeparated, SeparatedSeeds},
                                     {"jsonl", RunJsonLines, JsonSeeds},

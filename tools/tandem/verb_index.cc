@@ -83,16 +83,20 @@ void TellOfUnfit(const std::string& table, const IndexInfo& index, const Context
   const IndexColumn& column = index.options.columns[0];
   const std::string name = EscapeBytes(
       column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier);
-  const std::string why = column.functions.empty()
-                              ? Format("a value that is no {}", ColumnTypeName(column.type))
-                              : Format("a value of which {} makes no {}",
-                                       TextOf(column.functions, name), ColumnTypeName(column.type));
-  WriteBytes(
-      context.err,
-      Format("tandem: {} rows have a cell of {} and no entry: {}, or a delete marker; tandem "
-             "query DB {} '{} IS NOT NULL AND {}::{} IS NULL'\n",
-             FormatCount(index.rows_without_entry), name, why, EscapeBytes(table), name,
-             TextOf(column.functions, name), ColumnTypeName(column.type)));
+  const std::string_view type = ColumnTypeName(column.type);
+  const std::string rows = Format("tandem: {} rows have a cell of {} and no entry: ",
+                                  FormatCount(index.rows_without_entry), name);
+  if (!column.functions.empty()) {
+    // Functions have quotes of their own, and a shell would take the `$` of a path.
+    const std::string made = TextOf(column.functions, name);
+    WriteBytes(context.err, Format("{}a value of which {} makes no {}, or a delete marker; they "
+                                   "satisfy {} IS NOT NULL AND {}::{} IS NULL\n",
+                                   rows, made, type, name, made, type));
+    return;
+  }
+  WriteBytes(context.err, Format("{}a value that is no {}, or a delete marker; tandem query DB {} "
+                                 "'{} IS NOT NULL AND {}::{} IS NULL'\n",
+                                 rows, type, EscapeBytes(table), name, name, type));
 }
 
 Result<ExitCode> Create(const IndexVerbOptions& options, const Context& context) {
