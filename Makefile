@@ -102,7 +102,7 @@ $(BUILD)/obj/%.o: %.cc $(BUILD)/obj/flags | $(BUILD)/obj/tools/dev/prelude.h.gch
 	@echo "  CXX $<"
 	$(Q)$(compile)
 # RapidJSON adds to a null pointer where its stack is empty.
-$(BUILD)/obj/tools/tandem/json.o $(BUILD)/obj/format/function/json_scalar.o: override CXXFLAGS += $(if $(SANITIZE),-fno-sanitize=pointer-overflow)
+$(BUILD)/obj/tools/tandem/json.o $(BUILD)/obj/format/json_scalar.o: override CXXFLAGS += $(if $(SANITIZE),-fno-sanitize=pointer-overflow)
 # CLI11 is slow to compile and runs once a process.
 $(BUILD)/obj/tools/tandem/command_line.o: OPT = -O0
 $(BUILD)/obj/tools/tandem/command_line.o: HARDENING = -D_GLIBCXX_ASSERTIONS -fstack-protector-strong

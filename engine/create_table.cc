@@ -9,7 +9,7 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
-#include "format/function/functions.h"
+#include "format/functions.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {

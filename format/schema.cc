@@ -46,7 +46,7 @@
 
 #include "base/status_macros.h"
 #include "format/fields.h"
-#include "format/function/functions.h"
+#include "format/functions.h"
 #include "tandem/limits.h"
 
 namespace tandem::format {

@@ -44,7 +44,7 @@ struct IndexColumnRecord {
   std::string qualifier;
   ColumnType type = ColumnType::kBytes;  ///< With functions, of text that they return.
   bool descending = false;
-  Functions functions = {};  ///< Checked (format/function/functions.h).
+  Functions functions = {};  ///< Checked (format/functions.h).
 };
 /// Whether both have the same values: of one column, by the same functions, as one type.
 bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b);

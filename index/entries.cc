@@ -6,7 +6,7 @@
 
 #include "format/cell/overflow_value.h"
 #include "format/cell/visibility.h"
-#include "format/function/functions.h"
+#include "format/functions.h"
 #include "format/value_text.h"
 #include "index/key.h"
 #include "tandem/limits.h"
@@ -132,12 +132,6 @@ bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64
   std::string made;
   return ApplyFunctions(column.functions, value, timestamp, &made) &&
          AppendKeyIfFits(column, made, out);
-}
-
-bool HasPutKey(const IndexColumnRecord& column, const Cell& put) {
-  if (column.functions.empty()) return !put.is_overflow() && FitsIndex(column, put.value);
-  std::string made;
-  return ValueOfPut(column, put, &made) && FitsIndex(column, made);
 }
 
 Status CheckPutValue(const IndexColumnRecord& column, std::string_view value) {

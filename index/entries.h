@@ -49,14 +49,12 @@ bool ConcernsIndex(const TableRecord& table, const Cell& cell);
 /// Replaces `*value` by what the column's functions make of a stored Put. False: there is no value.
 /// Requires: the column has functions.
 bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* value);
-/// Appends the index key of a stored Put, or of what the column's functions make of it. False: there
-/// is no value, or it does not fit the type, as one may not that was written before the index was
+/// Appends the index key of a stored Put, or of what the column's functions make of it. False: it
+/// has no value, or one that does not fit the type, as may be that was written before the index was
 /// made. The column is absent then for the index, and for conditions of its type.
 bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out);
 bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64_t timestamp,
                   std::string* out);
-/// Whether a stored Put has a key.
-bool HasPutKey(const IndexColumnRecord& column, const Cell& put);
 /// Whether a value may be put into the column. Without functions it must have an index key. What
 /// functions make of it must not be text that is too long for one. Errors: those of AppendIndexKey.
 Status CheckPutValue(const IndexColumnRecord& column, std::string_view value);

@@ -29,9 +29,9 @@ namespace tandem::format {
 /// "column 'name'", or "lower(name)" where it has functions.
 std::string Described(const IndexColumnRecord& column);
 
-/// Appends the encoding of a stored value (nullopt: absent), or of what functions made of it. Errors: kInvalidArgument when the
-/// value does not fit the type or encodes to more than kIndexKeyBytesMax; the message names type
-/// and value, and `*out` is unchanged.
+/// Appends the encoding of a stored value (nullopt: absent), or of what functions made of it.
+/// Errors: kInvalidArgument when the value does not fit the type or encodes to more than
+/// kIndexKeyBytesMax; the message names type and value, and `*out` is unchanged.
 Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string_view> value,
                       std::string* out);
 /// Whether a present value has an encoding. Errors: those of AppendIndexKey.

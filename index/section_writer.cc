@@ -13,9 +13,10 @@
 namespace tandem::format {
 namespace {
 
+// Of a column without functions.
 bool HasEntry(const IndexColumnRecord& column, const ColumnCells& found) {
   return std::any_of(found.cells.begin(), found.cells.end(), [&](const Cell& cell) {
-    return cell.kind == CellKind::kPut && HasPutKey(column, cell);
+    return cell.kind == CellKind::kPut && !cell.is_overflow() && FitsIndex(column, cell.value);
   });
 }
 
@@ -50,6 +51,8 @@ struct IndexSectionWriter::Impl {
     if (has_put) present.Set(ordinal.value);
     if (has_any) touched.Set(ordinal.value);
   }
+  /// Sets the bits of the input's rows that have an entry there and are copied.
+  Status MarkCopied(const Input& input);
   void Collect(Ordinal ordinal, std::string_view row_key, std::string_view key, bool current) {
     const std::string_view copy = keys.Copy(key);
     Part& to = part(current);
@@ -105,7 +108,18 @@ void IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
 void IndexSectionWriter::CopyRow(Ordinal ordinal, std::span<const Cell> cells) {
   const IndexColumnRecord& column = impl_->index.columns.front();
   const ColumnCells found = FindColumn(column, cells);
-  impl_->Mark(ordinal, HasEntry(column, found), !found.empty());
+  // Functions are not computed again: the input knows which rows have an entry.
+  const bool is_known_here = column.functions.empty();
+  impl_->Mark(ordinal, is_known_here && HasEntry(column, found), !found.empty());
+}
+
+Status IndexSectionWriter::Impl::MarkCopied(const Input& input) {
+  ASSIGN_OR_RETURN(const Bitmap* present_there, input.section->Present());
+  for (uint32_t ordinal = 0; ordinal < input.map.size(); ++ordinal) {
+    const uint32_t mapped = input.map[ordinal];
+    if (mapped != kNotCopied && present_there->Test(ordinal)) present.Set(mapped);
+  }
+  return {};
 }
 
 // Calls change(digest, key) for each entry of the row, with the digest of its part.
@@ -161,6 +175,9 @@ Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_
   summary.index = impl_->index.id;
   RETURN_IF_ERROR(impl_->WritePart(IndexPart::kCurrent, row_count, out, &summary));
   RETURN_IF_ERROR(impl_->WritePart(IndexPart::kOlder, row_count, out, &summary));
+  if (!impl_->index.columns.front().functions.empty()) {
+    for (const Impl::Input& input : impl_->inputs) RETURN_IF_ERROR(impl_->MarkCopied(input));
+  }
   RETURN_IF_ERROR(WriteBits(impl_->index.id, impl_->present.ToBitmap(row_count),
                             impl_->touched.ToBitmap(row_count), out));
   return summary;

@@ -16,7 +16,7 @@
 #include "base/status_macros.h"
 #include "engine/predicate/bound.h"
 #include "engine/predicate/literal.h"
-#include "format/function/functions.h"
+#include "format/functions.h"
 
 namespace tandem::engine {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/guarded.h"
 #include "base/status_macros.h"
-#include "format/function/functions.h"
+#include "format/functions.h"
 #include "format/value_text.h"
 #include "tandem/limits.h"
 

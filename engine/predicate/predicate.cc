@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "engine/predicate/lexer.h"
-#include "format/function/functions.h"
+#include "format/functions.h"
 #include "tandem/limits.h"
 
 namespace tandem {

@@ -1,17 +1,17 @@
 // Functions of a column: what an index keeps, and what a condition compares, in the place of the
 // stored value. As text, with x for a column or another function of one:
 //
-//   lower(x), upper(x)       the letters A to Z changed, all other bytes as they are       text
-//   reverse(x)               the characters from the last to the first                     text
-//   substr(x, start [, n])   the characters from number `start` on, n of them; the first
-//                            is 1                                                          text
-//   length(x)                the number of characters                                      int64
-//   hash(x)                  XXH3-64 of the bytes, seed 0                                  uint64
-//   bucket(x, n)             hash(x) modulo n                                              uint64
-//   date_trunc('unit', x)    the second, minute, hour, day, week (from Monday), month,
-//                            quarter or year in which a time lies begins, UTC              timestamp
-//   json(x, 'path')          the string, number or boolean at '$.name."any name"[0]'       text
-//   timestamp_of(column)     the timestamp of the cell                                     timestamp
+//   lower(x), upper(x)      text       the letters A to Z changed, all other bytes as they are
+//   reverse(x)              text       the characters from the last to the first
+//   substr(x, start [, n])  text       the characters from number `start` on, the first is 1; n of
+//                                      them, or all
+//   length(x)               int64      the number of characters
+//   hash(x)                 uint64     XXH3-64 of the bytes, seed 0
+//   bucket(x, n)            uint64     hash(x) modulo n
+//   date_trunc('unit', x)   timestamp  the beginning of the second, minute, hour, day, week (from
+//                                      Monday), month, quarter or year in which a time lies, UTC
+//   json(x, 'path')         text       the string, number or boolean at '$.name."any name"[0]'
+//   timestamp_of(column)    timestamp  when the cell was written, not its value
 //
 // Characters are those of UTF-8. What a function takes and returns is text; a timestamp is given as
 // microseconds. A function that cannot be computed makes the column absent: of bytes that are not

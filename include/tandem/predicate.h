@@ -9,11 +9,11 @@
 // inside quotes is doubled. IN () matches no row. Keywords are not case-sensitive.
 //
 // Meaning: a column compares as its type (ColumnOptions), functions as what they return, or either
-// as the type that it is cast to: `size::int64 < 10`. Stored text that does not fit the type counts as absent. A comparison with an
-// absent column is false; NOT turns true into false and false into true. A value must parse as the
-// type (a number, a time, true or false). A value outside the type's range, too long for an index,
-// or not UTF-8 is allowed: it equals no row and compares as larger or smaller than each. A number
-// may begin with '+'.
+// as the type that it is cast to: `size::int64 < 10`. Stored text that does not fit the type counts
+// as absent. A comparison with an absent column is false; NOT turns true into false and false into
+// true. A value must parse as the type (a number, a time, true or false). A value outside the
+// type's range, too long for an index, or not UTF-8 is allowed: it equals no row and compares as
+// larger or smaller than each. A number may begin with '+'.
 //
 // Parameters are for Database::Prepare: ? takes the number after the largest one so far, ?7 is
 // number 7, and one number may be used several times. LIKE takes none.

@@ -7,7 +7,7 @@
 #include "engine/predicate/bound.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/storage/files.h"
-#include "format/function/functions.h"
+#include "format/functions.h"
 #include "index/key.h"
 #include "tandem/predicate.h"
 #include "test/fuzz/target.h"

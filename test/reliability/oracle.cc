@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "engine/storage/files.h"
 #include "engine/storage/storage.h"
-#include "format/function/functions.h"
+#include "format/functions.h"
 #include "tools/simulation/table_copy.h"
 
 namespace tandem::reliability {

@@ -90,7 +90,9 @@ def check_includes(path, lines, report, includers):
             continue
         name = match.group(1)
         if THIRD_PARTY.match(name):
-            includers.setdefault(name.split("/")[0], set()).add(path)
+            # The library and what is built on it may each wrap a package in their own way.
+            package = name.split("/")[0], folder_of(path) in BUILT_ON
+            includers.setdefault(package, set()).add(path)
         if folder_of(name) in FOLDERS and folder_of(path) in FOLDERS | {"include"} and not may_include(path, name):
             report(path, number, f"{room_of(path)}/ must not include {name}: includes point down only")
 
@@ -225,7 +227,7 @@ def main():
         check_text(path, lines, report)
         check_functions(path, lines, report)
         check_includes(path, lines, report, includers)
-    for header, paths in sorted(includers.items()):
+    for (header, _), paths in sorted(includers.items()):
         if len(paths) > 1:
             report(sorted(paths)[0], 1, f"<{header}> is included by {len(paths)} files: {', '.join(sorted(paths))}")
     print("\n".join(problems) if problems else "tidy: no violation", file=sys.stderr if problems else sys.stdout)

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "format/function/functions.h"
+#include "format/functions.h"
 #include "format/value_text.h"
 
 namespace tandem::test {

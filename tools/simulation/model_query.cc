@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "format/function/functions.h"
+#include "format/functions.h"
 #include "tandem/limits.h"
 #include "tools/simulation/model.h"
 

@@ -1,6 +1,6 @@
 // RapidJSON's reader without recursion calls the finder for each value, name and bracket. The whole
 // text is read, so that what follows the value decides as well whether it is JSON.
-#include "format/function/json_scalar.h"
+#include "format/json_scalar.h"
 
 #include <rapidjson/encodedstream.h>
 #include <rapidjson/memorystream.h>
@@ -90,8 +90,8 @@ class ThrowingAllocator {
   static void Free(void* memory) { ::operator delete(memory); }
 };
 
-// Follows the path while values come. Containers 1 to on_path_ of the depth_ that are open are those
-// that the first steps lead to.
+// Follows the path while values come. Of the containers that are open, depth_, steps of the path
+// lead to the first on_path_.
 class ScalarFinder {
  public:
   ScalarFinder(const std::vector<JsonStep>& path, std::string* scalar)

@@ -1,5 +1,5 @@
 // Each function replaces a text by another one; the first gets the stored value.
-#include "format/function/functions.h"
+#include "format/functions.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/quote.h"
-#include "format/function/json_scalar.h"
 #include "format/hash.h"
+#include "format/json_scalar.h"
 #include "format/value_text.h"
 #include "tandem/limits.h"
 
