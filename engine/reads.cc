@@ -1,4 +1,6 @@
 // Reads: a view is pinned in the order of rule 25, and engine/query does the rest.
+#include "engine/verify/reads.h"
+
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -15,7 +17,6 @@
 #include "engine/query/scan.h"
 #include "engine/transaction/own_writes.h"
 #include "engine/verify/catalog.h"
-#include "engine/verify/reads.h"
 #include "engine/verify/view.h"
 #include "index/key.h"
 
@@ -187,6 +188,8 @@ Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions
   } else {
     ASSIGN_OR_RETURN(point, PointOf(*options.snapshot));
   }
+  // Later parts see no write that a transaction has added meanwhile.
+  if (point.own != nullptr) point.own = std::make_shared<const OwnWrites>(*point.own);
   if (time_.TakeChange()) ReportClock();
   const auto pin = [this, point,
                     table = std::string(name)](const RegionsWanted& wanted) -> Result<TableView> {

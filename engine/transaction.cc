@@ -76,13 +76,11 @@ Result<RowNames> RowsToNote(std::string_view table, std::span<const std::string_
 
 void NoteRows(RowNames rows, TransactionState* state) { state->rows_read.merge(rows); }
 
-// Before the row is read: the transaction conflicts when that finds a conflict.
-Status NoteForUpdate(std::string_view table, std::string_view row, TransactionState* state) {
-  ASSIGN_OR_RETURN(RowNames names, RowsToNote(table, {&row, 1}, 0, *state));
-  const TransactionState::RowName name(table, row);
-  NoteRows(std::move(names), state);
-  state->rows_read.find(name)->second = true;
-  return {};
+// The row as it is, if nobody else is known to have changed it.
+Result<std::optional<Row>> GetUnchanged(const ReadOptions& at, std::string_view table,
+                                        std::string_view row, const TransactionState& state) {
+  RETURN_IF_ERROR(state.engine->CheckUnchanged(*at.snapshot, table, row));
+  return state.engine->Get(at, table, row);
 }
 
 }  // namespace
@@ -165,9 +163,14 @@ Result<std::optional<Row>> Transaction::GetForUpdate(const ReadOptions& options,
       [&](const Snapshot& snapshot, TransactionState* state) -> Result<std::optional<Row>> {
         ASSIGN_OR_RETURN(const ReadOptions at, At(snapshot, options));
         RETURN_IF_ERROR(BringUpToDate(snapshot, state));
-        RETURN_IF_ERROR(NoteForUpdate(table, row, state));
-        RETURN_IF_ERROR(state->engine->CheckUnchanged(snapshot, table, row));
-        return state->engine->Get(at, table, row);
+        ASSIGN_OR_RETURN(RowNames names, RowsToNote(table, {&row, 1}, 0, *state));
+        const TransactionState::RowName name(table, row);
+        Result<std::optional<Row>> found = GetUnchanged(at, table, row, *state);
+        // Who goes on after a conflict conflicts again when the transaction commits.
+        if (!found.has_value() && found.error().code() != StatusCode::kConflict) return found;
+        NoteRows(std::move(names), state);
+        state->rows_read.find(name)->second = true;
+        return found;
       });
 }
 

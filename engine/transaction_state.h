@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/open_handles.h"
+#include "engine/transaction/dependent_writes.h"
 #include "engine/transaction/own_writes.h"
 #include "tandem/status.h"
 #include "tandem/transaction.h"
@@ -41,7 +42,7 @@ struct TransactionState {
   Engine* engine = nullptr;
   std::shared_ptr<OpenTransaction> open;  ///< Null: it has ended.
   std::shared_ptr<OwnWrites> own;
-  int64_t timestamp = 0;  ///< Of cells without one, until it commits.
+  OwnTimestamp timestamp;
   /// Whose reads are checked; true: for update.
   std::map<RowName, bool> rows_read;
   /// What was written, by savepoint: those before the first one, then after each.

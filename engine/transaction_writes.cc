@@ -40,7 +40,7 @@ Status EngineImpl::AddPlanned(const SnapshotPoint& point, const WritePlan& plan,
   const auto read = [&](const ReadOptions& options, std::string_view table, std::string_view row) {
     return GetAt(point, options, table, row);
   };
-  return AddToOwn(plan, state->timestamp, read, state->own.get());
+  return AddToOwn(plan, read, &state->timestamp, state->own.get());
 }
 
 Status EngineImpl::MakeOwnWrites(const SnapshotPoint& point, TransactionState* state) {
@@ -89,7 +89,7 @@ Result<std::vector<std::string>> EngineImpl::UpdateInTransaction(const Snapshot&
   const auto read = [&](const ReadOptions& options, std::string_view table, std::string_view row) {
     return GetAt(point, options, table, row);
   };
-  ASSIGN_OR_RETURN(SeenUpdates updates, MakeUpdates(plan, state->timestamp, read));
+  ASSIGN_OR_RETURN(SeenUpdates updates, MakeUpdates(plan, read, &state->timestamp));
   RETURN_IF_ERROR(AddWrites(point, updates.puts, state));
   return std::move(updates.values);
 }

@@ -93,7 +93,7 @@ Result<std::unique_ptr<TransactionState>> EngineImpl::BeginTransaction() {
   SnapshotPoint point = TakePoint();
   point.own = state->own;
   // After all that it sees.
-  state->timestamp = std::max(time_.last_timestamp() + 1, time_.Now());
+  state->timestamp.provisional = std::max(time_.last_timestamp() + 1, time_.Now());
   state->open = handles_->NewTransaction(Snapshot(handles_->NewSnapshot(std::move(point))),
                                          environment_.clock->MonotonicMicros());
   if (options_.transaction_age_max_micros > 0 && !limit_is_due_.exchange(true)) {
@@ -152,6 +152,7 @@ Status EngineImpl::CommitTransaction(const WriteOptions& options, const Snapshot
   RowsRead rows{.point = point, .rows = state.rows_read, .written = &writes, .checks = {}};
   rows.point->own = nullptr;  // Hooks see the state before the batch.
   rows.checks.point = point.point();
+  rows.checks.timestamp_below = state.timestamp.below;
   const auto make_plan = [&](const WriteBatch& batch) { return PlanInTransaction(point, batch); };
   const WriteCall call{.options = options, .batch = writes, .rows_read = &rows};
   const Status status = WritePlanned(call, make_plan).status();

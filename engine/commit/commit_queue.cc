@@ -319,7 +319,7 @@ Result<Completion> CommitQueue::CompleteChecked(const CompletionPoint& point, Wr
                           completed.outcome == Completion::Outcome::kUnlogged;
     if (plan->checks == nullptr || !is_known || !plan->holds) return completed;
   }
-  ASSIGN_OR_RETURN(Completion checked, CheckRows(*point.earlier, *plan));
+  ASSIGN_OR_RETURN(Completion checked, CheckRows(point, *plan));
   if (checked.outcome == Completion::Outcome::kMoved) return checked;
   for (Region* region : checked.unlogged) {
     std::vector<Region*>& all = completed.unlogged;

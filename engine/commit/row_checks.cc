@@ -130,7 +130,12 @@ Status CheckGoneRows(const RegionSet& regions, SnapshotRegistry* snapshots, Writ
   return {};
 }
 
-Result<Completion> CheckRows(const GroupWrites& earlier, const WritePlan& plan) {
+Result<Completion> CheckRows(const CompletionPoint& point, const WritePlan& plan) {
+  if (point.timestamp >= plan.checks->timestamp_below) {
+    return Status::Conflict(
+        "a version that was newer than the transaction's own writes is no longer in the future");
+  }
+  const GroupWrites& earlier = *point.earlier;
   Completion completion;
   std::optional<RegionCheck> region;
   for (const RowCheck& check : plan.checks->rows) {

@@ -6,9 +6,11 @@
 //      went into a file since, or in one that others put there, is read again at the old and at a
 //      new point. If both are equal, the row is unchanged up to the new one.
 //   2. CheckRows, by the commit leader, without I/O: the newest sequence of each row in memstores,
-//      and the earlier requests of the group.
+//      and the earlier requests of the group; and whether the batch's timestamp is early enough.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,8 @@ struct RowCheck {
 struct RowChecks {
   format::ReadPoint point;     ///< At which it read.
   std::vector<RowCheck> rows;  ///< By table and row.
+  /// That of the batch must be below: a version that has this one is newer than the batch.
+  int64_t timestamp_below = std::numeric_limits<int64_t>::max();
 };
 
 /// Raises `unchanged_through` of rows that may be in newer files. Sets `plan.is_stale` if a table
@@ -43,7 +47,7 @@ Status CheckGoneRows(const RegionSet& regions, SnapshotRegistry* snapshots, Writ
 
 /// kComplete, kMoved or kUnlogged. Requires: nothing is written meanwhile; `plan.tables` are
 /// current. Errors: kConflict.
-Result<Completion> CheckRows(const GroupWrites& earlier, const WritePlan& plan);
+Result<Completion> CheckRows(const CompletionPoint& point, const WritePlan& plan);
 
 /// Whether a memstore of the version has the row with a sequence above `sequence`.
 bool IsNewer(const RegionVersion& version, const format::TableRecord& table, std::string_view row,

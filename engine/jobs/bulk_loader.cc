@@ -46,14 +46,17 @@ Status BulkLoader::Write(wal::BatchEncoder batch) {
   return sorter_ != nullptr ? sorter_->Add(std::move(batch)) : runs_.back().Add(std::move(batch));
 }
 
-Result<BulkLoader::Added> BulkLoader::Check(const WriteBatch& batch, const WritePlan& plan) const {
-  const bool is_of_table =
-      std::all_of(plan.tables.begin(), plan.tables.end(),
-                  [&](const auto& table) { return table->record->id == spec_.table->id; });
-  if (!is_of_table) {
-    return Invalid("a bulk load of table " + base::Quote(spec_.table->name) +
-                   " takes rows of no other table, or the table was dropped or truncated");
+Status BulkLoader::CheckTable(const format::TableRecord& table) const {
+  if (table.id == spec_.table->id) return {};
+  const std::string name = base::Quote(spec_.table->name);
+  if (table.name == spec_.table->name) {
+    return Status::NotFound("table " + name + " was dropped or truncated since its load began");
   }
+  return Invalid("a bulk load of table " + name + " takes rows of no other table");
+}
+
+Result<BulkLoader::Added> BulkLoader::Check(const WriteBatch& batch, const WritePlan& plan) const {
+  for (const auto& table : plan.tables) RETURN_IF_ERROR(CheckTable(*table->record));
   Added added{.last_key = last_key_, .row_bytes = row_bytes_};
   BatchReader reader(batch);
   BatchOperation operation;

@@ -48,6 +48,7 @@ class BulkLoader {
     bool falls = false;      ///< A key is below the one before it.
   };
 
+  Status CheckTable(const format::TableRecord& table) const;
   Result<Added> Check(const WriteBatch& batch, const WritePlan& plan) const;
   Status Take(const Added& added, const wal::BatchEncoder& batch);
   BulkFiles& NewRun();

@@ -52,27 +52,36 @@ Result<SeenColumn> ReadColumn(const TableRecord& table, std::string_view row,
   return seen;
 }
 
-Status AddDelete(const std::shared_ptr<const TableRecord>& table, const PlannedOperation& operation,
-                 const ReadSeenRow& read, OwnWrites* own) {
+// Whether the version is newer than own cells that have no timestamp. It has to be at the commit.
+bool IsAbove(const format::Cell& version, OwnTimestamp* timestamp) {
+  if (version.timestamp <= timestamp->provisional) return false;
+  timestamp->below = std::min(timestamp->below, version.timestamp);
+  return true;
+}
+
+struct SeenOperation {
+  std::shared_ptr<const TableRecord> table;
+  const PlannedOperation& operation;
+  const ReadSeenRow& read;
+};
+
+Status AddDelete(const SeenOperation& seen_operation, OwnTimestamp* timestamp, OwnWrites* own) {
+  const auto& [table, operation, read] = seen_operation;
   const format::Cell& marker = operation.cells.front();
   ASSIGN_OR_RETURN(const SeenColumn seen, ReadColumn(*table, operation.row, marker,
                                                      std::numeric_limits<uint32_t>::max(), read));
   const std::optional<size_t> hit = FindVersion(seen.versions, operation.timestamp);
   if (!hit.has_value()) return {};
+  if (!operation.timestamp.has_value()) (void)IsAbove(seen.versions[*hit], timestamp);
   own->Apply(table, operation.row, CellsOfDelete(*table, marker, seen.versions, *hit));
   return {};
 }
 
-struct UpdateCall {
-  const TableRecord& table;
-  const PlannedOperation& operation;
-  int64_t timestamp;
-  const ReadSeenRow& read;
-};
-
 // Columns without timestamps of their own are one put.
-Status AddUpdate(const UpdateCall& call, SeenUpdates* updates) {
-  const auto& [table, operation, timestamp, read] = call;
+Status AddUpdate(const SeenOperation& seen_operation, OwnTimestamp* timestamp,
+                 SeenUpdates* updates) {
+  const auto& [shared_table, operation, read] = seen_operation;
+  const TableRecord& table = *shared_table;
   CHECK(operation.kind == Kind::kIncrement || operation.kind == Kind::kAppend);
   const std::string& family = FamilyName(table, operation.cells.front());
   std::vector<std::string> stored;  // What `columns` refer to.
@@ -86,7 +95,7 @@ Status AddUpdate(const UpdateCall& call, SeenUpdates* updates) {
     ASSIGN_OR_RETURN(NewValue made, MakeNewValue(table, update, newest));
     updates->values.push_back(std::move(made.returned));
     stored.push_back(std::move(made.stored));
-    if (newest != nullptr && newest->timestamp > timestamp) {
+    if (newest != nullptr && IsAbove(*newest, timestamp)) {
       updates->puts.Put(table.name, operation.row, family, change.qualifier, stored.back(),
                         newest->timestamp);
     } else {
@@ -99,30 +108,34 @@ Status AddUpdate(const UpdateCall& call, SeenUpdates* updates) {
 
 }  // namespace
 
-Status AddToOwn(const WritePlan& plan, int64_t timestamp, const ReadSeenRow& read, OwnWrites* own) {
+Status AddToOwn(const WritePlan& plan, const ReadSeenRow& read, OwnTimestamp* timestamp,
+                OwnWrites* own) {
   if (!plan.completes()) {
-    own->Add(plan, timestamp);
+    own->Add(plan, timestamp->provisional);
     return {};
   }
   for (const PlannedOperation& operation : plan.unresolved) {
     CHECK(operation.kind == Kind::kBlind || operation.kind == Kind::kDeleteCell);
     const std::shared_ptr<const TableRecord> table = TableOf(plan, operation.table);
     if (operation.kind == Kind::kDeleteCell) {
-      RETURN_IF_ERROR(AddDelete(table, operation, read, own));
+      RETURN_IF_ERROR(AddDelete({table, operation, read}, timestamp, own));
       continue;
     }
     std::vector<format::Cell> cells = operation.cells;
-    for (format::Cell& cell : cells) cell.timestamp = operation.timestamp.value_or(timestamp);
+    for (format::Cell& cell : cells) {
+      cell.timestamp = operation.timestamp.value_or(timestamp->provisional);
+    }
     own->Apply(table, operation.row, std::move(cells));
   }
   return {};
 }
 
-Result<SeenUpdates> MakeUpdates(const WritePlan& plan, int64_t timestamp, const ReadSeenRow& read) {
+Result<SeenUpdates> MakeUpdates(const WritePlan& plan, const ReadSeenRow& read,
+                                OwnTimestamp* timestamp) {
   SeenUpdates updates;
   for (const PlannedOperation& operation : plan.unresolved) {
-    const std::shared_ptr<const TableRecord> table = TableOf(plan, operation.table);
-    RETURN_IF_ERROR(AddUpdate({*table, operation, timestamp, read}, &updates));
+    RETURN_IF_ERROR(
+        AddUpdate({TableOf(plan, operation.table), operation, read}, timestamp, &updates));
   }
   return updates;
 }

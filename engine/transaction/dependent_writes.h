@@ -5,10 +5,13 @@
 //   2. A DeleteCell stays one in the batch of the commit, and is completed there as each is
 //      (engine/commit/complete_write.h). Here it is completed for the own reads alone. Both see the
 //      same versions, since the commit checks the row.
+//   3. Where either takes a version that has a timestamp of the future, the commit must come before
+//      it, and conflicts otherwise: own cells that have no timestamp would come after the version.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,9 +30,16 @@ namespace tandem::engine {
 using ReadSeenRow = std::function<Result<std::optional<Row>>(
     const ReadOptions& options, std::string_view table, std::string_view row)>;
 
+/// The timestamp of own cells that were given none.
+struct OwnTimestamp {
+  int64_t provisional = 0;  ///< Until the commit gives them a later one,
+  int64_t below = std::numeric_limits<int64_t>::max();  ///< which must be below this.
+};
+
 /// Adds the operations of a plan without increments and appends to `*own`, from which `read` reads.
-/// Cells without a timestamp get `timestamp`. Errors: those of `read`; a part may have been added.
-Status AddToOwn(const WritePlan& plan, int64_t timestamp, const ReadSeenRow& read, OwnWrites* own);
+/// Lowers `timestamp->below` where it has to. Errors: those of `read`; a part may have been added.
+Status AddToOwn(const WritePlan& plan, const ReadSeenRow& read, OwnTimestamp* timestamp,
+                OwnWrites* own);
 
 /// What a plan of increments and appends on different columns becomes.
 struct SeenUpdates {
@@ -37,8 +47,9 @@ struct SeenUpdates {
   std::vector<std::string> values;  ///< The new values, those of increments as text.
 };
 /// A new version replaces the one that is seen, so it has a timestamp of its own where that one's
-/// is after `timestamp`, the transaction's. Errors: kInvalidArgument (MakeNewValue); those of
-/// `read`.
-Result<SeenUpdates> MakeUpdates(const WritePlan& plan, int64_t timestamp, const ReadSeenRow& read);
+/// is after the provisional one. Lowers `timestamp->below` then. Errors: kInvalidArgument
+/// (MakeNewValue); those of `read`.
+Result<SeenUpdates> MakeUpdates(const WritePlan& plan, const ReadSeenRow& read,
+                                OwnTimestamp* timestamp);
 
 }  // namespace tandem::engine

@@ -20,7 +20,8 @@
 
 namespace tandem::engine {
 
-/// Threads: one at a time; views that it was added to may be anywhere.
+/// A copy holds the memstores as a cursor does: it keeps the writes up to now. Threads: one at a
+/// time; copies, and views that it was added to, may be anywhere.
 class OwnWrites {
  public:
   /// Adds the operations of a plan, which depends on no stored data. Cells without a timestamp get

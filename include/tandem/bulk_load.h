@@ -40,12 +40,13 @@ class BulkLoad {
   /// Adds the puts of `batch`, whose row keys rise from one to the next and from those added
   /// before, unless BulkLoadOptions::any_order allows that they fall; of two cells of one column
   /// and timestamp the later one counts. Rows are written in the background. Cells without a
-  /// timestamp have that of BeginBulkLoad: a write to the same column after it is newer, also one
-  /// that was made before Commit. If a table gets another index meanwhile, it is built for the rows
-  /// after Commit. Errors: those of Database::Write that need no disk, kInvalidArgument (rows that
-  /// fall, of another table, above kBatchBytesMax; an operation other than a put) with nothing
-  /// added of the batch; kIoError, kNoSpace, kOutOfMemory, also of rows that were added before,
-  /// which end the load; kClosed.
+  /// timestamp have that of BeginBulkLoad: a put of the same column after it is newer, also one
+  /// that was made before Commit. A delete that was made before Commit hides none of the rows. If a
+  /// table gets another index meanwhile, it is built for the rows after Commit. Errors: those of
+  /// Database::Write that need no disk, kNotFound (also if the table was dropped, truncated or
+  /// renamed), kInvalidArgument (rows that fall, of another table, above kBatchBytesMax; an
+  /// operation other than a put) with nothing added of the batch; kIoError, kNoSpace, kOutOfMemory,
+  /// also of rows that were added before, which end the load; kClosed.
   Status Add(const WriteBatch& batch);
   /// Makes all rows visible at once, and durable. Flushes the regions that they belong to; writers
   /// wait while the ends of the files are written. Ends the load. Errors (the table is unchanged,

@@ -117,7 +117,8 @@ class Transaction {
   /// Applies all writes atomically, as one batch. Ends the transaction, except after kBusy (only
   /// with no_wait), kNoSpace and kOutOfMemory: then it may be called again. Durability::kMemory is
   /// as kBuffered. Errors: kConflict (nothing was written: a row or a table was changed by somebody
-  /// else; begin again), those of Database::Write.
+  /// else, or an update or DeleteCell took a version with a timestamp of the future that is past by
+  /// now; begin again), those of Database::Write.
   Status Commit(const WriteOptions& options = {});
   /// Drops all writes and ends the transaction. Does nothing if it has ended.
   void Rollback();

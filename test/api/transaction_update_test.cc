@@ -250,6 +250,41 @@ BOOST_AUTO_TEST_CASE(ACommitWritesTheSumThoughTheValueExpires) {
   BOOST_CHECK_EQUAL(ValueOf(database->Get({}, "u", "a")), sum);
 }
 
+// An own put comes before a version of the near future while the transaction is open, and after it
+// when it commits late.
+BOOST_AUTO_TEST_CASE(AVersionThatIsNoLongerInTheFutureConflicts) {
+  constexpr int64_t kNearMicros = 300'000;
+  using Update = std::function<Status(Transaction&)>;
+  const std::vector<Update> updates = {
+      [](Transaction& one) { return one.Increment("t", "a", "d", "c").status(); },
+      [](Transaction& one) { return one.DeleteCell("t", "a", "d", "c"); }};
+  const auto now = [] {
+    return std::chrono::duration_cast<std::chrono::microseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  };
+  for (size_t i = 0; i < updates.size(); ++i) {
+    const int64_t near = now() + kNearMicros;
+    WriteBatch batch;
+    batch.Put("t", "a", "d", "c", "100", near);
+    BOOST_REQUIRE(database->Write({}, batch).ok());
+    Transaction late = Begin();
+    PutIn(&late, "a", "5");
+    BOOST_REQUIRE_EQUAL(updates[i](late).ToString(), "OK");
+    BOOST_CHECK_EQUAL(Get(&late, "a"), i == 0 ? "101" : "5");
+    while (now() <= near) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CommitConflicts(&late);
+    BOOST_CHECK_EQUAL(Get("a"), "100");
+    Transaction again = Begin();
+    PutIn(&again, "a", "5");
+    BOOST_REQUIRE_EQUAL(updates[i](again).ToString(), "OK");
+    const std::string expected = i == 0 ? "6" : "100";
+    BOOST_CHECK_EQUAL(Get(&again, "a"), expected);
+    CommitOk(&again);
+    BOOST_CHECK_EQUAL(Get("a"), expected);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ADeletedCellRevealsTheVersionBelow) {
   for (const char* value : {"1", "2", "3"}) Put("a", value);
   Put("b", "1");

@@ -3,6 +3,7 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
+#include "engine/transaction_state.h"
 #include "test/allocations/allocations.h"
 #include "test/growth/growth.h"
 #include "test/growth/tables.h"
@@ -96,6 +97,19 @@ double OfObservedOperation(uint64_t n) {
   return static_cast<double>(all) / static_cast<double>(n);
 }
 
+/// Of a transaction that increments n rows and takes half of that back, for each row.
+double OfUpdatedRow(TestEngine* engine, uint64_t n) {
+  Result<Transaction> transaction = engine::TransactionState::Begin(&**engine);
+  BOOST_REQUIRE(transaction.has_value());
+  const uint64_t all = AllocationsOf([&] {
+    for (uint64_t row = 0; row < n; ++row) {
+      BOOST_REQUIRE(transaction->Increment("t", RowKey(row), "d", "n").has_value());
+      if (row % 2 == 0) BOOST_REQUIRE(transaction->DeleteCell("t", RowKey(row), "d", "n").ok());
+    }
+  });
+  return static_cast<double>(all) / static_cast<double>(n);
+}
+
 BOOST_AUTO_TEST_SUITE(Calls)
 
 BOOST_AUTO_TEST_CASE(AGetAllocatesTheSameInAnyTable) {
@@ -153,6 +167,13 @@ BOOST_AUTO_TEST_CASE(AnObservedOperationAllocatesTheSameInAnyBatch) {
          .n = kRows,
          .bound = AtMost(60),
          .measure = OfObservedOperation});
+}
+
+BOOST_AUTO_TEST_CASE(AnUpdateAllocatesTheSameInAnyTransaction) {
+  Check({.cost = "allocations of a transaction that updates n rows, for each row",
+         .n = kRows,
+         .bound = AtMost(90),
+         .measure = Allocations(Place::kFile, OfUpdatedRow)});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
