@@ -1,6 +1,7 @@
 // A leaf is served by an index over its column. An OR needs an access to each of its children and
-// uses all of them; an AND needs an access to one child and uses the cheapest. Binding has combined
-// the conditions of a group on one column.
+// uses all of them; an AND needs an access to one child and uses the cheapest. (An AND that is the
+// whole predicate may use more: engine/query/intersection_choice.h.) Binding has combined the
+// conditions of a group on one column.
 #include "engine/query/access_paths.h"
 
 #include <algorithm>
@@ -89,7 +90,8 @@ const BoundLeaf* AccessPathFinder::LeafServed(const BoundNode& node,
 }
 
 bool AccessPathFinder::MayUse(const format::IndexRecord& index) const {
-  return index.state != format::IndexState::kDropping && (only_ == nullptr || only_ == &index);
+  return index.state != format::IndexState::kDropping &&
+         (only_.empty() || std::find(only_.begin(), only_.end(), &index) != only_.end());
 }
 
 AccessPathFinder::Found AccessPathFinder::Find(const BoundNode& node, bool rows_decided) const {
@@ -143,42 +145,56 @@ AccessPathFinder::Found AccessPathFinder::FindOr(const BoundNode& node) const {
   return std::optional(std::move(all));
 }
 
-AccessPathFinder::Found AccessPathFinder::FindAnd(const BoundNode& node, bool rows_decided) const {
-  // The children that an access has to cover to be exact.
-  const auto conditions =
+size_t AccessPathFinder::CountConditions(const BoundNode& node, bool rows_decided) {
+  return static_cast<size_t>(
       std::count_if(node.children.begin(), node.children.end(), [=](const BoundNode& child) {
         return child.kind != Kind::kLeaf || !child.leaf.is_row_key || !rows_decided;
-      });
-  std::vector<AccessPath> ways;
+      }));
+}
+
+Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
+                                                       bool rows_decided) const {
+  std::vector<AndWay> ways;
   for (const format::IndexRecord& index : table_.indexes) {
     if (!MayUse(index)) continue;
-    const BoundLeaf* leaf = LeafServed(node, index);
-    if (leaf != nullptr) ways.push_back(AccessBy(index, *leaf));
-  }
-  for (const BoundNode& child : node.children) {
-    if (child.kind == Kind::kLeaf && (!child.leaf.is_row_key || rows_decided)) continue;
-    ASSIGN_OR_RETURN(std::optional<AccessPath> found, Find(child, /*rows_decided=*/false));
-    if (found.has_value() && (only_ == nullptr || !found->paths.empty())) {
-      ways.push_back(*std::move(found));
+    for (size_t i = 0; i < node.children.size(); ++i) {
+      const BoundNode& child = node.children[i];
+      if (child.kind != Kind::kLeaf || !Serves(index, child.leaf)) continue;
+      ways.push_back({AccessBy(index, child.leaf), i});
+      break;
     }
   }
-  for (AccessPath& way : ways) way.exact &= conditions == 1;
+  for (size_t i = 0; i < node.children.size(); ++i) {
+    const BoundNode& child = node.children[i];
+    if (child.kind == Kind::kLeaf && (!child.leaf.is_row_key || rows_decided)) continue;
+    ASSIGN_OR_RETURN(std::optional<AccessPath> found, Find(child, /*rows_decided=*/false));
+    if (found.has_value() && (only_.empty() || !found->paths.empty())) {
+      ways.push_back({*std::move(found), i});
+    }
+  }
+  return ways;
+}
+
+AccessPathFinder::Found AccessPathFinder::FindAnd(const BoundNode& node, bool rows_decided) const {
+  ASSIGN_OR_RETURN(std::vector<AndWay> ways, FindWays(node, rows_decided));
+  const bool is_whole = CountConditions(node, rows_decided) == 1;
+  for (AndWay& way : ways) way.access.exact &= is_whole;
   return Cheapest(std::move(ways));
 }
 
 // The access with the fewest entries, the first one if several have as few.
-AccessPathFinder::Found AccessPathFinder::Cheapest(std::vector<AccessPath> ways) const {
+AccessPathFinder::Found AccessPathFinder::Cheapest(std::vector<AndWay> ways) const {
   if (ways.empty()) return std::optional<AccessPath>();
   size_t best = 0;
   uint64_t fewest = 0;
   for (size_t i = 0; i < ways.size() && ways.size() > 1; ++i) {
     ASSIGN_OR_RETURN(const EntryCount entries,
-                     CountEntries(clusters_, ways[i], Precision::kExact, cancellation_));
+                     CountEntries(clusters_, ways[i].access, Precision::kExact, cancellation_));
     if (i > 0 && entries.total() >= fewest) continue;
     best = i;
     fewest = entries.total();
   }
-  return std::optional(std::move(ways[best]));
+  return std::optional(std::move(ways[best].access));
 }
 
 }  // namespace tandem::engine

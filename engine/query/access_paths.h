@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/cancellation.h"
@@ -26,19 +27,33 @@ struct EntryCount {
 Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access,
                                 Precision precision, const base::Cancellation& cancellation);
 
-/// Lifetime: table, clusters and index outlive it.
+/// An access to the rows that satisfy one of the conditions of an AND.
+struct AndWay {
+  AccessPath access;
+  size_t condition = 0;  ///< In BoundNode::children.
+};
+
+/// Lifetime: table, clusters and indexes outlive it.
 class AccessPathFinder {
  public:
-  /// `only` (when not null) is the one index that may be used.
+  using Indexes = std::vector<const format::IndexRecord*>;
+
+  /// `only` (when not empty) are the indexes that may be used.
   AccessPathFinder(const format::TableRecord& table, const std::vector<Cluster>& clusters,
-                   const format::IndexRecord* only, const base::Cancellation& cancellation)
-      : table_(table), clusters_(clusters), only_(only), cancellation_(cancellation) {}
+                   Indexes only, const base::Cancellation& cancellation)
+      : table_(table), clusters_(clusters), only_(std::move(only)), cancellation_(cancellation) {}
 
   /// The cheapest access to the rows that may satisfy `node`; nullopt when indexes and single row
   /// keys do not lead to all of them. `rows_decided`: conditions on the row key are already
   /// satisfied, so that no key is looked up. Each range of keys is
   /// sorted once for each OR above it, and counted once for each AND that has a choice.
   Result<std::optional<AccessPath>> Find(const BoundNode& node, bool rows_decided) const;
+
+  /// The accesses that an AND leaves to choose from: those by one index in the order of the
+  /// table's indexes, then the others. Each is exact if it covers its own condition.
+  Result<std::vector<AndWay>> FindWays(const BoundNode& node, bool rows_decided) const;
+  /// The conditions of an AND that an access has to cover to be exact.
+  static size_t CountConditions(const BoundNode& node, bool rows_decided);
 
   /// Whether the index can serve conditions on the leaf's column.
   static bool Serves(const format::IndexRecord& index, const BoundLeaf& leaf);
@@ -51,14 +66,14 @@ class AccessPathFinder {
   Found FindLeaf(const BoundLeaf& leaf) const;
   Found FindOr(const BoundNode& node) const;
   Found FindAnd(const BoundNode& node, bool rows_decided) const;
-  Found Cheapest(std::vector<AccessPath> ways) const;
+  Found Cheapest(std::vector<AndWay> ways) const;
   std::optional<AccessPath> AccessByKeys(const BoundLeaf& leaf) const;
   static AccessPath AccessBy(const format::IndexRecord& index, const BoundLeaf& leaf);
   bool MayUse(const format::IndexRecord& index) const;
 
   const format::TableRecord& table_;
   const std::vector<Cluster>& clusters_;
-  const format::IndexRecord* only_;
+  Indexes only_;
   base::Cancellation cancellation_;
 };
 

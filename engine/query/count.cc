@@ -11,7 +11,9 @@
 
 #include "base/status_macros.h"
 #include "engine/read/concatenating_iterator.h"
+#include "engine/source/intersection.h"
 #include "engine/source/memstore_verdicts.h"
+#include "engine/source/ordinal_set.h"
 #include "engine/source/single_source.h"
 
 namespace tandem::engine {
@@ -34,8 +36,8 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
   }
 }
 
-// Counts the candidates that need not be read, and removes them and those that memstores make dead
-// from `*candidates`.
+// Counts the candidates that need not be read, and removes them, those that memstores make dead and
+// those that are ruled out from `*candidates`.
 Result<uint64_t> TakeDecided(const ReadContext& context, const Cluster& cluster,
                              const FileSource& source, FileCandidates* candidates) {
   if (!candidates->decided || !source.may_be_single_source) return uint64_t{0};
@@ -43,19 +45,25 @@ Result<uint64_t> TakeDecided(const ReadContext& context, const Cluster& cluster,
   std::vector<uint32_t>& ordinals = candidates->ordinals;
   MemstoreVerdicts memstores(context, cluster, source, candidates->index);
   RETURN_IF_ERROR(memstores.Sift(&ordinals, &read));
-  uint64_t taken = ordinals.size();
-  if (!AllMayBeSingleSource(source) || !OverlapsNoFile(source)) {
+  uint64_t taken = 0;
+  if (AllMayBeSingleSource(source) && OverlapsNoFile(source) && candidates->ruled_out.empty()) {
+    taken = ordinals.size();
+  } else {
     const auto shared = static_cast<ptrdiff_t>(read.size());
     OverlapProbe elsewhere(cluster, source);
+    size_t ruled_out_at = 0;
     for (const uint32_t ordinal : ordinals) {
       bool is_decided = source.MayBeSingleSource(ordinal);
       if (is_decided) {
         ASSIGN_OR_RETURN(const bool may_be_elsewhere, elsewhere.MayHold(ordinal));
         is_decided = !may_be_elsewhere;
       }
-      if (!is_decided) read.push_back(ordinal);
+      if (!is_decided) {
+        read.push_back(ordinal);
+      } else if (!FindNext(candidates->ruled_out, ordinal, &ruled_out_at)) {
+        ++taken;
+      }
     }
-    taken -= read.size() - static_cast<size_t>(shared);
     std::inplace_merge(read.begin(), read.begin() + shared, read.end());
   }
   ordinals = std::move(read);
@@ -66,8 +74,8 @@ Result<uint64_t> TakeDecided(const ReadContext& context, const Cluster& cluster,
 // no posting of it is dead. nullopt: cumulative counts are not enough.
 Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const FileSource& source,
                                                 const AccessPath& access) {
-  if (access.paths.size() != 1 || !AllMayBeSingleSource(source) || !IsWhole(source) ||
-      !OverlapsNothing(cluster, source)) {
+  if (access.paths.size() != 1 || access.is_intersection() || !AllMayBeSingleSource(source) ||
+      !IsWhole(source) || !OverlapsNothing(cluster, source)) {
     return std::optional<uint64_t>();
   }
   return ExactEntries(source, access.paths[0]);
@@ -105,7 +113,10 @@ Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
       count += *exact;
       continue;
     }
-    ASSIGN_OR_RETURN(candidates, CandidatesOf(source, access));
+    ASSIGN_OR_RETURN(candidates,
+                     IntersectedCandidatesOf(cluster, source, access, context->cancellation));
+    // Puts of the other columns decide as well, so a row that a memstore holds is read.
+    if (access.is_intersection()) candidates.index = nullptr;
     ASSIGN_OR_RETURN(const uint64_t decided, TakeDecided(*context, cluster, source, &candidates));
     count += decided;
     known_match &= KnowsDeadPostings(source, candidates);

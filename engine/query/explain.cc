@@ -27,8 +27,8 @@ bool HasIndexes(const Memstore& memstore, const AccessPath& access) {
 
 uint64_t RowsWithoutEntry(const FileSource& source, const AccessPath& access) {
   uint64_t rows = 0;
-  for (const IndexPath& path : access.paths) {
-    rows += format::RowsWithoutEntry(source.file->sections(), path.index->id);
+  for (const IndexPath* path : access.AllPaths()) {
+    rows += format::RowsWithoutEntry(source.file->sections(), path->index->id);
   }
   return rows;
 }
@@ -112,6 +112,19 @@ Status AddTotals(const ReadContext& context, Explanation* explanation) {
   return {};
 }
 
+void AddIntersected(const QueryPlan& plan, Explanation* explanation) {
+  if (!plan.access.has_value()) return;
+  const auto add = [&](const AccessPath::Condition& paths, uint64_t entries) {
+    explanation->intersected.push_back(NamesOf(paths) + ": " + std::to_string(entries) +
+                                       " entries");
+  };
+  for (size_t i = 0; i < plan.access->intersected.size(); ++i) {
+    if (i == 0) add(plan.access->paths, plan.entries.total());
+    add(plan.access->intersected[i], plan.intersected[i]);
+    explanation->entries += plan.intersected[i];
+  }
+}
+
 }  // namespace
 
 Result<Explanation> ExplainMatches(const Query& query) {
@@ -122,6 +135,7 @@ Result<Explanation> ExplainMatches(const Query& query) {
   explanation.rejected = plan.rejected;
   explanation.entries = plan.entries.total();
   explanation.memstore_entries = plan.entries.in_memstores;
+  AddIntersected(plan, &explanation);
   RETURN_IF_ERROR(AddTotals(*query.context, &explanation));
 
   RowReader rows(OpenQuery(query));

@@ -26,7 +26,8 @@ bool IsUsual(const QueryRequest& request, const TableView& view) {
   const QueryOptions& query = request.query;
   return read.columns.empty() && read.families.empty() && read.versions > 0 &&
          !PointOf(view.point, read).is_bounded() && query.order_by.empty() &&
-         query.use_index.empty() && !query.no_index && view.table->families.size() == 1;
+         query.use_index.empty() && query.use_indexes.empty() && !query.no_index &&
+         view.table->families.size() == 1;
 }
 
 /// A row in its block.

@@ -2,7 +2,8 @@
 //
 // 1. Conditions on the row key that every match satisfies cut the range of rows, and so the
 //    sources.
-// 2. The cheapest access through indexes is found.
+// 2. The cheapest access through indexes is found; for an AND, through several if that pays
+//    (intersection_choice.h).
 // 3. A scan is chosen instead if the access leads to so many rows that reading all in order costs
 //    less than picking (kPickedAlone, kPickedAmongSources).
 #include "engine/query/plan.h"
@@ -14,6 +15,7 @@
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/query/access_paths.h"
+#include "engine/query/intersection_choice.h"
 
 namespace tandem::engine {
 namespace {
@@ -111,14 +113,26 @@ Load LoadOf(const std::vector<Cluster>& clusters) {
   return load;
 }
 
-Result<const format::IndexRecord*> IndexAskedFor(const format::TableRecord& table,
-                                                 const QueryOptions& options) {
-  if (options.use_index.empty()) return static_cast<const format::IndexRecord*>(nullptr);
-  ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexNamed(table, options.use_index));
-  if (options.no_index) {
+Result<AccessPathFinder::Indexes> IndexesAskedFor(const format::TableRecord& table,
+                                                  const QueryOptions& options) {
+  AccessPathFinder::Indexes indexes;
+  std::vector<std::string> names = options.use_indexes;
+  if (!options.use_index.empty()) names.push_back(options.use_index);
+  for (const std::string& name : names) {
+    ASSIGN_OR_RETURN(indexes.emplace_back(), IndexNamed(table, name));
+  }
+  if (!options.use_index.empty() && !options.use_indexes.empty()) {
+    return Status::InvalidArgument("use_index and use_indexes are both given");
+  }
+  if (!names.empty() && options.no_index) {
     return Status::InvalidArgument("use_index and no_index are both given");
   }
-  return index;
+  return indexes;
+}
+
+bool Uses(const std::vector<const IndexPath*>& paths, const format::IndexRecord& index) {
+  return std::any_of(paths.begin(), paths.end(),
+                     [&](const IndexPath* path) { return path->index == &index; });
 }
 
 class QueryPlanner {
@@ -133,7 +147,7 @@ class QueryPlanner {
         cancellation_(cancellation) {}
 
   Result<QueryPlan> Run() {
-    ASSIGN_OR_RETURN(const format::IndexRecord* only, IndexAskedFor(table_, options_));
+    ASSIGN_OR_RETURN(const AccessPathFinder::Indexes only, IndexesAskedFor(table_, options_));
     rows_ = RowsUnder(predicate_);
     const bool rows_decided = rows_.size() <= 1;
     plan_.rows_decide = rows_decided && AsksRowsOnly(predicate_.root());
@@ -144,13 +158,13 @@ class QueryPlanner {
       RETURN_IF_ERROR(ScanEachRange());
       return std::move(plan_);
     }
-    const AccessPathFinder finder(table_, plan_.clusters, only, cancellation_);
-    ASSIGN_OR_RETURN(std::optional<AccessPath> found, finder.Find(predicate_.root(), rows_decided));
-    if (only != nullptr && (!found.has_value() || found->paths.empty())) {
-      return Status::InvalidArgument("index '" + only->name + "' cannot serve the predicate: " +
-                                     WhyNotServing(predicate_, *only));
+    ASSIGN_OR_RETURN(std::optional<IntersectionChoice> found, FindAccess(only, rows_decided));
+    for (const format::IndexRecord* index : only) {
+      if (found.has_value() && Uses(found->access.AllPaths(), *index)) continue;
+      return Status::InvalidArgument("index '" + index->name + "' cannot serve the predicate: " +
+                                     WhyNotServing(predicate_, *index));
     }
-    RETURN_IF_ERROR(Choose(std::move(found), only != nullptr));
+    RETURN_IF_ERROR(Choose(std::move(found), !only.empty()));
     if (!plan_.access.has_value()) RETURN_IF_ERROR(ScanEachRange());
     return std::move(plan_);
   }
@@ -166,8 +180,32 @@ class QueryPlanner {
     return {};
   }
 
+  Result<std::optional<IntersectionChoice>> FindAccess(const AccessPathFinder::Indexes& only,
+                                                       bool rows_decided) const {
+    const BoundNode& root = predicate_.root();
+    const AccessPathFinder finder(table_, plan_.clusters, only, cancellation_);
+    if (root.kind != Kind::kAnd) {
+      ASSIGN_OR_RETURN(std::optional<AccessPath> found, finder.Find(root, rows_decided));
+      if (!found.has_value()) return std::optional<IntersectionChoice>();
+      return std::optional(IntersectionChoice{.access = *std::move(found)});
+    }
+    AndToServe served{.ways = {},
+                      .conditions = AccessPathFinder::CountConditions(root, rows_decided),
+                      .takes_all = !only.empty(),
+                      .is_counted = purpose_ == PlanPurpose::kCount};
+    ASSIGN_OR_RETURN(served.ways, finder.FindWays(root, rows_decided));
+    if (served.ways.empty()) return std::optional<IntersectionChoice>();
+    const bool may_end_early = options_.limit > 0 && options_.order_by.empty();
+    if (may_end_early && !served.is_counted) served.limit = options_.limit;
+    ASSIGN_OR_RETURN(IntersectionChoice chosen,
+                     ChooseIntersection(plan_.clusters, std::move(served), cancellation_));
+    return std::optional(std::move(chosen));
+  }
+
   // How many entries the access has, unless it is enough to know that they are at most `enough`.
-  Result<EntryCount> EntriesOf(const AccessPath& access, uint64_t enough) const {
+  Result<EntryCount> EntriesOf(const IntersectionChoice& found, uint64_t enough) const {
+    if (found.entries.has_value()) return *found.entries;
+    const AccessPath& access = found.access;
     const bool is_figure = purpose_ == PlanPurpose::kExplanation || !options_.order_by.empty();
     if (!is_figure) {
       ASSIGN_OR_RETURN(const EntryCount most,
@@ -177,32 +215,39 @@ class QueryPlanner {
     return CountEntries(plan_.clusters, access, Precision::kExact, cancellation_);
   }
 
-  Status Choose(std::optional<AccessPath> found, bool is_forced) {
+  Status Choose(std::optional<IntersectionChoice> found, bool is_forced) {
     const Load load = LoadOf(plan_.clusters);
     const uint64_t picked = load.is_merged ? kPickedAmongSources : kPickedAlone;
     // A count does not read the single-source candidates of an exact access; those of memstores are
     // never single-source.
     const bool is_counted = purpose_ == PlanPurpose::kCount && load.may_be_single_source &&
-                            found.has_value() && found->exact;
+                            found.has_value() && found->access.exact;
     EntryCount entries;
+    const bool is_intersection = found.has_value() && found->access.is_intersection();
     if (found.has_value()) {
       ASSIGN_OR_RETURN(entries, EntriesOf(*found, load.rows / picked));
     }
-    const uint64_t picks = is_counted ? entries.in_memstores : entries.total();
+    const uint64_t rows = is_intersection ? found->rows : entries.total();
+    const uint64_t picks = is_counted ? entries.in_memstores : rows;
     const bool is_dear = found.has_value() && picks > load.rows / picked;
     if (!found.has_value()) {
       plan_.reason = plan_.rows_decide ? "only row keys are asked for"
                                        : "no index leads to all rows that may match";
     } else if (is_dear && !is_forced) {
-      plan_.reason = std::to_string(picks) + " entries lead to more than one in " +
-                     std::to_string(picked) + " of " + std::to_string(load.rows) +
-                     " rows: reading all in order is cheaper";
+      plan_.reason = std::to_string(picks) +
+                     (is_intersection ? " rows of an intersection are" : " entries lead to") +
+                     " more than one in " + std::to_string(picked) + " of " +
+                     std::to_string(load.rows) + " rows: reading all in order is cheaper";
     } else {
-      plan_.reason = is_forced              ? "use_index"
-                     : found->paths.empty() ? "single row keys are asked for"
-                                            : "fewest entries";
+      plan_.reason = is_forced                     ? "use_index"
+                     : is_intersection             ? "fewest rows"
+                     : found->access.paths.empty() ? "single row keys are asked for"
+                                                   : "fewest entries";
       plan_.entries = entries;
-      plan_.access = std::move(found);
+      plan_.rows = rows;
+      plan_.intersected = std::move(found->intersected);
+      plan_.access = std::move(found->access);
+      unused_ = std::move(found->unused);
     }
     for (const format::IndexRecord& index : explained()) RejectUnused(index, is_forced, is_dear);
     return {};
@@ -215,9 +260,10 @@ class QueryPlanner {
   }
 
   void RejectUnused(const format::IndexRecord& index, bool is_forced, bool is_dear) {
-    if (plan_.access.has_value()) {
-      for (const IndexPath& path : plan_.access->paths) {
-        if (path.index == &index) return;
+    if (plan_.access.has_value() && Uses(plan_.access->AllPaths(), index)) return;
+    for (const IntersectionChoice::Unused& unused : unused_) {
+      if (unused.paths.size() == 1 && unused.paths[0].index == &index) {
+        return Reject(index, unused.why);
       }
     }
     if (is_forced) {
@@ -243,6 +289,7 @@ class QueryPlanner {
   base::Cancellation cancellation_;
   KeyRanges rows_;  // Every match has its key here.
   QueryPlan plan_;
+  std::vector<IntersectionChoice::Unused> unused_;
 };
 
 }  // namespace
@@ -279,17 +326,27 @@ Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
 
 Status CheckIndexesAskedFor(const format::TableRecord& table, const QueryOptions& options) {
   if (!options.order_by.empty()) RETURN_IF_ERROR(IndexNamed(table, options.order_by).status());
-  return IndexAskedFor(table, options).status();
+  return IndexesAskedFor(table, options).status();
 }
 
-std::string IndexNames(const QueryPlan& plan) {
+std::string NamesOf(const AccessPath::Condition& paths) {
   std::string names;
-  if (!plan.access.has_value()) return names;
-  for (const IndexPath& path : plan.access->paths) {
+  for (const IndexPath& path : paths) {
     if (!names.empty()) names += ", ";
     names += path.index->name;
   }
+  return names;
+}
+
+std::string IndexNames(const QueryPlan& plan) {
+  if (!plan.access.has_value()) return {};
+  std::string names = NamesOf(plan.access->paths);
   if (plan.access->keys != nullptr) names += names.empty() ? "_row" : ", _row";
+  if (!plan.access->is_intersection()) return names;
+  if (plan.access->paths.size() > 1) names = "(" + names + ")";
+  for (const AccessPath::Condition& paths : plan.access->intersected) {
+    names += paths.size() == 1 ? " AND " + NamesOf(paths) : " AND (" + NamesOf(paths) + ")";
+  }
   return names;
 }
 

@@ -21,8 +21,10 @@ struct QueryPlan {
   bool rows_decide = false;       ///< Having its key in a cluster's rows is all that a row needs.
   std::vector<Cluster> clusters;  ///< Of the rows whose keys may match.
   std::optional<AccessPath> access;  ///< nullopt: a scan.
-  /// Of the access: an upper bound; exact in an explanation and with an order.
+  /// Of the access's paths and keys: an upper bound; exact in an explanation and with an order.
   EntryCount entries;
+  std::vector<uint64_t> intersected;  ///< Entries in files, by AccessPath::intersected.
+  uint64_t rows = 0;                  ///< That the access leads to: `entries`, or less, about.
   std::string reason;
   std::vector<std::string> rejected;  ///< "index NAME: why not"; for kExplanation alone.
 };
@@ -46,16 +48,19 @@ KeyRanges RowsUnder(const BoundPredicate& predicate);
 /// Whether RowsUnder may be less than all keys.
 bool NamesRowKey(const Predicate& predicate);
 
-/// Whether the indexes that the options name exist. Errors: kNotFound, kInvalidArgument (use_index
-/// and no_index).
+/// Whether the indexes that the options name exist. Errors: kNotFound, kInvalidArgument (two of
+/// use_index, use_indexes and no_index).
 Status CheckIndexesAskedFor(const format::TableRecord& table, const QueryOptions& options);
 /// An index of the table. Errors: kNotFound.
 Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
                                               const std::string& name);
 
 /// The names of the access's indexes, separated by commas, with _row for row keys that it looks up;
-/// empty for a scan.
+/// empty for a scan. " AND " joins conditions that are intersected, those of several indexes in
+/// parentheses.
 std::string IndexNames(const QueryPlan& plan);
+/// The names of the indexes of the paths, separated by commas.
+std::string NamesOf(const AccessPath::Condition& paths);
 
 /// The key ranges of an index that can hold matches: the present values that satisfy the
 /// predicate's conditions on its column.

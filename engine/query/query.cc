@@ -43,7 +43,7 @@ Result<std::optional<EntryCount>> CountOrdered(const Ordering& ordering, const Q
 // Whether walking the index in order touches fewer entries than fetching all matches and sorting
 // them. With a limit the walk ends, on average, after limit / matches of the index.
 bool IsWalkCheaper(uint64_t ordered, const Query& query) {
-  const uint64_t matches = query.plan.entries.total();
+  const uint64_t matches = query.plan.rows;
   if (!query.plan.access.has_value() || matches > kSortedMax) return true;
   if (query.limit > 0 && query.limit < matches) {
     return static_cast<unsigned __int128>(ordered) * query.limit / matches <= matches;
@@ -60,14 +60,16 @@ void AccessByOrdering(std::string reason, const EntryCount& entries, Query* quer
     return rejected.starts_with(start);
   });
   if (plan.access.has_value()) {
-    for (const IndexPath& path : plan.access->paths) {
-      if (path.index == ordering.index) continue;
-      plan.rejected.push_back("index " + path.index->name + ": the order is that of " + name);
+    for (const IndexPath* path : plan.access->AllPaths()) {
+      if (path->index == ordering.index) continue;
+      plan.rejected.push_back("index " + path->index->name + ": the order is that of " + name);
     }
   }
   plan.access = AccessPath{.paths = {}, .exact = false};
   plan.access->paths.push_back({ordering.index, ordering.ranges, false});
   plan.entries = entries;
+  plan.rows = entries.total();
+  plan.intersected.clear();
   plan.reason = std::move(reason);
 }
 
@@ -76,7 +78,8 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
   Ordering& ordering = *query->ordering;
   ordering.ranges = RangesUnder(predicate, *ordering.index);
   const bool is_forced = options.use_index == options.order_by;
-  const bool is_other_asked_for = !options.use_index.empty() && !is_forced;
+  const bool is_other_asked_for =
+      !options.use_indexes.empty() || (!options.use_index.empty() && !is_forced);
   if (options.no_index || is_other_asked_for) return {};
   ASSIGN_OR_RETURN(const std::optional<EntryCount> entries,
                    CountOrdered(ordering, query->plan, cancellation));
@@ -99,9 +102,18 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
 void CountReads(const ReadResources& resources, const format::TableRecord& table,
                 const QueryPlan& plan) {
   if (resources.index_reads == nullptr || !plan.access.has_value()) return;
-  for (const IndexPath& path : plan.access->paths) {
-    resources.index_reads->Count(table.id, path.index->id);
+  for (const IndexPath* path : plan.access->AllPaths()) {
+    resources.index_reads->Count(table.id, path->index->id);
   }
+}
+
+// The options with a single index that is asked for in use_index.
+QueryOptions Normal(QueryOptions options) {
+  if (options.use_indexes.size() == 1 && options.use_index.empty()) {
+    options.use_index = std::move(options.use_indexes.front());
+    options.use_indexes.clear();
+  }
+  return options;
 }
 
 // Prepares the query with its predicate bound.
@@ -113,7 +125,8 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   view.point = schema.point;
   if (purpose == PlanPurpose::kCount) schema.ReturnNothing();
   ColumnSet ordering;
-  QueryOptions options = request.query;
+  const QueryOptions asked = Normal(request.query);
+  QueryOptions options = asked;
   if (!options.order_by.empty()) {
     ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options));
     const format::IndexColumnRecord& column = query.ordering->index->columns[0];
@@ -126,7 +139,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation));
   if (query.ordering.has_value()) {
-    RETURN_IF_ERROR(PlanOrdering(predicate, request.query, cancellation, &query));
+    RETURN_IF_ERROR(PlanOrdering(predicate, asked, cancellation, &query));
   }
   CountReads(request.resources, *view.table, query.plan);
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));

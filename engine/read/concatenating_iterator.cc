@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/source/intersection.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {
@@ -73,7 +74,9 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
   part_->low = part_->high;
   part_->high = part_->low + std::min(part_rows_, parts_end_ - part_->low);
   part_rows_ = std::min(part_rows_, kRowsPerFileMax / kPartGrowth) * kPartGrowth;
-  ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(*part_, *access_));
+  const Cluster& cluster = clusters_[next_ - 1];  // An access is not read in reverse.
+  ASSIGN_OR_RETURN(FileCandidates candidates,
+                   IntersectedCandidatesOf(cluster, *part_, *access_, context_->cancellation));
   return NewFileIterator(context_, *part_, std::move(candidates));
 }
 
@@ -82,7 +85,8 @@ Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadContext* context, const 
   std::vector<FileCandidates> files;
   for (const FileSource& source : cluster.files) {
     RETURN_IF_ERROR(context->cancellation.Check());
-    ASSIGN_OR_RETURN(FileCandidates candidates, CandidatesOf(source, access));
+    ASSIGN_OR_RETURN(FileCandidates candidates,
+                     IntersectedCandidatesOf(cluster, source, access, context->cancellation));
     files.push_back(std::move(candidates));
   }
   return NewCandidateIterator(context, cluster, std::move(files),

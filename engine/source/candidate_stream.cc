@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "engine/source/ordinal_set.h"
+
 namespace tandem::engine {
 namespace {
 
@@ -21,6 +23,8 @@ CandidateStream::CandidateStream(ReadContext* context, const Cluster& cluster,
       memstores_(*context, cluster, source, candidates.index),
       candidates_(std::move(candidates.ordinals)),
       candidates_charge_(std::move(candidates.charge)),
+      ruled_out_(std::move(candidates.ruled_out)),
+      elsewhere_(cluster, source),
       memstore_rows_(memstore_rows) {}
 
 CandidateStream::CandidateStream(ReadContext* context, const Cluster& cluster,
@@ -69,7 +73,12 @@ Status CandidateStream::SiftSome(std::span<const uint32_t> left) {
   const size_t first = sifted_.size();
   for (size_t i = 0; i < count; ++i) {
     if (verdicts[i] == MemstoreVerdict::kSuperseded) continue;
-    sifted_.push_back({left[i], verdicts[i] != MemstoreVerdict::kAbsent});
+    bool is_shared = verdicts[i] != MemstoreVerdict::kAbsent;
+    if (!is_shared && FindNext(ruled_out_, left[i], &ruled_out_at_)) {
+      ASSIGN_OR_RETURN(is_shared, elsewhere_.MayHold(left[i]));
+      if (!is_shared) continue;
+    }
+    sifted_.push_back({left[i], is_shared});
   }
   candidates_at_ += count;
   if (cluster_.memstores.size() == 1) return FindMemstoreRows(first);

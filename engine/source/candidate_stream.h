@@ -2,7 +2,9 @@
 // asked first, before a block of the file is read:
 //
 // 1. Candidates of the file are looked up in the memstores (memstore_verdicts.h). If these make the
-//    posting dead, the row is dropped; if they only hold the row, it is marked as shared.
+//    posting dead, the row is dropped; if they only hold the row, it is marked as shared. A
+//    candidate that is ruled out in its file (intersection.h) is dropped unless another source may
+//    hold it, and marked as shared otherwise.
 // 2. Candidates of the memstores are looked up in the file. Rows that are found are shared.
 // 3. Both are merged into one ascending stream.
 //
@@ -18,6 +20,7 @@
 #include "engine/source/candidates.h"
 #include "engine/source/memstore_verdicts.h"
 #include "engine/source/read_context.h"
+#include "engine/source/single_source.h"
 #include "engine/source/sources.h"
 #include "format/schema.h"
 #include "store_file/store_file.h"
@@ -29,7 +32,7 @@ class CandidateStream {
  public:
   struct Row {
     uint32_t ordinal = 0;
-    bool is_shared = false;  ///< A memstore may hold it.
+    bool is_shared = false;  ///< A memstore may hold it, or the file must not decide it alone.
     /// Where the cluster has a single memstore, perhaps its row, if the keys are equal.
     const MemRow* memstore_row = nullptr;
   };
@@ -42,8 +45,8 @@ class CandidateStream {
   CandidateStream(ReadContext* context, const Cluster& cluster, const FileSource& source,
                   FileCandidates candidates, std::vector<Row> located);
 
-  /// Whether taking rows is free: there is no memstore to ask.
-  bool is_plain() const { return cluster_.memstores.empty(); }
+  /// Whether taking rows is free: there is no other source to ask.
+  bool is_plain() const { return cluster_.memstores.empty() && ruled_out_.empty(); }
   /// Whether no row is left, as far as is known.
   bool is_done() const;
   /// Moves to the next row; false at the end. Errors: kCorruption, kIoError, kCancelled.
@@ -68,6 +71,9 @@ class CandidateStream {
   std::vector<uint32_t> candidates_;
   base::MemoryCharge candidates_charge_;
   size_t candidates_at_ = 0;  // The first that is not sifted.
+  std::vector<uint32_t> ruled_out_;
+  size_t ruled_out_at_ = 0;
+  OverlapProbe elsewhere_;  // Of those that are ruled out.
   std::vector<Row> sifted_;
   size_t at_ = 0;
 

@@ -21,22 +21,34 @@ using format::IndexPart;
 // Smaller lists of candidates are not charged.
 constexpr uint64_t kCountedBytesMin = 64 << 10;
 
-void AddAll(const FileSource& source, std::vector<uint32_t>* ordinals) {
+void AddAll(format::OrdinalRange rows, std::vector<uint32_t>* ordinals) {
   const size_t begin = ordinals->size();
-  ordinals->resize(begin + (source.high - source.low));
-  std::iota(ordinals->begin() + static_cast<ptrdiff_t>(begin), ordinals->end(), source.low);
+  ordinals->resize(begin + (rows.high - rows.low));
+  std::iota(ordinals->begin() + static_cast<ptrdiff_t>(begin), ordinals->end(), rows.low);
 }
 
+format::OrdinalRange BoundsOf(const FileSource& source) { return {source.low, source.high}; }
+
 // Rule 18: rows that lack the column in this file, and rows that this file alone does not decide.
-Status AddNulls(const FileSource& source, format::IndexSection* section,
+Status AddNulls(const FileSource& source, format::OrdinalRange rows, format::IndexSection* section,
                 std::vector<uint32_t>* ordinals) {
   if (!source.may_be_single_source) {
-    AddAll(source, ordinals);
+    AddAll(rows, ordinals);
     return {};
   }
   ASSIGN_OR_RETURN(const format::Bitmap* present, section->Present());
-  for (uint32_t ordinal = source.low; ordinal < source.high; ++ordinal) {
+  for (uint32_t ordinal = rows.low; ordinal < rows.high; ++ordinal) {
     if (!present->Test(ordinal) || !source.MayBeSingleSource(ordinal)) ordinals->push_back(ordinal);
+  }
+  return {};
+}
+
+Status AddPostings(const FileSource& source, const IndexPath& path, format::OrdinalRange rows,
+                   format::IndexSection* section, std::vector<uint32_t>* hits) {
+  for (const format::KeyRange& range : path.ranges) {
+    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kCurrent, range, rows, hits));
+    if (source.visible) continue;
+    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, rows, hits));
   }
   return {};
 }
@@ -44,12 +56,7 @@ Status AddNulls(const FileSource& source, format::IndexSection* section,
 Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSection* section,
                std::vector<uint32_t>* ordinals) {
   std::vector<uint32_t> hits;
-  const format::OrdinalRange rows{source.low, source.high};
-  for (const format::KeyRange& range : path.ranges) {
-    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kCurrent, range, rows, &hits));
-    if (source.visible) continue;
-    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, rows, &hits));
-  }
+  RETURN_IF_ERROR(AddPostings(source, path, BoundsOf(source), section, &hits));
   if (!source.file_overlaps.empty()) {
     SortUnique(&hits, source.file->row_count());
     RemoveDead(source, path.index->id, &hits);
@@ -59,7 +66,7 @@ Status AddPath(const FileSource& source, const IndexPath& path, format::IndexSec
   } else {
     ordinals->insert(ordinals->end(), hits.begin(), hits.end());
   }
-  return path.nulls ? AddNulls(source, section, ordinals) : Status();
+  return path.nulls ? AddNulls(source, BoundsOf(source), section, ordinals) : Status();
 }
 
 Result<uint64_t> EntriesOf(const FileSource& source, const IndexPath& path, Precision precision,
@@ -183,6 +190,15 @@ void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
 
 }  // namespace
 
+std::vector<const IndexPath*> AccessPath::AllPaths() const {
+  std::vector<const IndexPath*> all;
+  for (const IndexPath& path : paths) all.push_back(&path);
+  for (const Condition& condition : intersected) {
+    for (const IndexPath& path : condition) all.push_back(&path);
+  }
+  return all;
+}
+
 void SortByKey(std::vector<const MemRow*>* rows) {
   constexpr size_t kAhead = 16;
   std::vector<HeadedRow> headed;
@@ -234,7 +250,7 @@ Result<FileCandidates> CollectCandidates(const FileSource& source, const AccessP
         section == nullptr ? Status() : AddPath(source, path, section, &candidates.ordinals);
     if (section == nullptr || GoesOnWithoutIndex(source.file, index, status)) {
       candidates = {.ordinals = {}, .decided = false};
-      AddAll(source, &candidates.ordinals);
+      AddAll(BoundsOf(source), &candidates.ordinals);
       return candidates;
     }
     RETURN_IF_ERROR(status);
@@ -252,11 +268,33 @@ Result<FileCandidates> CollectCandidates(const FileSource& source, const AccessP
 // A read holds them until it ends, so they are charged to the block cache.
 Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& access) {
   ASSIGN_OR_RETURN(FileCandidates candidates, CollectCandidates(source, access));
-  const uint64_t bytes = candidates.ordinals.capacity() * sizeof(uint32_t);
-  if (bytes >= kCountedBytesMin) {
-    candidates.charge = source.file->blocks().Charge(base::MemoryPart::kHits, bytes);
-  }
+  candidates.charge = ChargeHits(source, candidates.ordinals.capacity());
   return candidates;
+}
+
+base::MemoryCharge ChargeHits(const FileSource& source, size_t ordinals) {
+  const uint64_t bytes = ordinals * sizeof(uint32_t);
+  if (bytes < kCountedBytesMin) return {};
+  return source.file->blocks().Charge(base::MemoryPart::kHits, bytes);
+}
+
+// Postings that are dead stay: no single-source row has one.
+Result<std::optional<std::vector<uint32_t>>> OrdinalsOf(const FileSource& source,
+                                                        const AccessPath::Condition& paths,
+                                                        format::OrdinalRange rows) {
+  std::vector<uint32_t> found;
+  for (const IndexPath& path : paths) {
+    const format::IndexId index = path.index->id;
+    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
+    if (section == nullptr) return std::optional<std::vector<uint32_t>>();
+    Status status = AddPostings(source, path, rows, section, &found);
+    if (status.ok() && path.nulls) status = AddNulls(source, rows, section, &found);
+    if (GoesOnWithoutIndex(source.file, index, status)) {
+      return std::optional<std::vector<uint32_t>>();
+    }
+    RETURN_IF_ERROR(status);
+  }
+  return std::optional(std::move(found));
 }
 
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
@@ -294,6 +332,7 @@ namespace {
 std::optional<size_t> FindDecidingIndex(const Cluster& cluster, const AccessPath& access,
                                         const TableView& view) {
   if (cluster.memstores.size() != 1 || access.paths.size() != 1 || access.paths[0].nulls) return {};
+  if (access.is_intersection()) return {};  // Another column decides too.
   const format::IndexRecord& index = *access.paths[0].index;
   if (index.columns.size() != 1 || view.point.is_bounded()) return {};
   const bool may_expire =

@@ -14,6 +14,7 @@
 #include "format/cell/visibility.h"
 #include "format/schema.h"
 #include "index/key.h"
+#include "index/postings.h"
 
 namespace tandem::engine {
 
@@ -26,14 +27,25 @@ struct IndexPath {
 
 /// The union of the rows of all paths and keys.
 struct AccessPath {
+  using Condition = std::vector<IndexPath>;  ///< The union of the rows of the paths.
+
   std::vector<IndexPath> paths;
   bool exact = false;  ///< The paths are the whole condition, not a part of it, and no keys are.
   std::shared_ptr<const RowKeys> keys = nullptr;  ///< nullptr: no row is looked up by its key.
+  /// What every match satisfies besides. Only single-source rows are left out by these (rule 17): a
+  /// row whose columns lie in several sources may satisfy each of them in another one.
+  std::vector<Condition> intersected = {};
+
+  bool is_intersection() const { return !intersected.empty(); }
+  /// Those of `paths` and `intersected`. Lifetime: the access does not change.
+  std::vector<const IndexPath*> AllPaths() const;
 };
 
 struct FileCandidates {
   std::vector<uint32_t> ordinals;  ///< Sorted, unique, within the source's bounds.
   bool decided = false;            ///< A single-source candidate satisfies the condition.
+  /// Ascending. Those of `ordinals` among them are candidates only if another source has the row.
+  std::vector<uint32_t> ruled_out = {};
   /// The index that every candidate has a posting in; nullptr: there is none, or it is not known.
   const format::IndexRecord* index = nullptr;
   base::MemoryCharge charge = {};
@@ -50,9 +62,17 @@ bool GoesOnWithoutIndex(format::StoreFile* file, format::IndexId index, const St
 std::optional<int64_t> NewestPutOf(const format::StoreFile& file,
                                    const format::IndexColumnRecord& column);
 
-/// Every row of a file without a usable section is a candidate. Errors: kIoError; kCorruption if
-/// the file does not continue without broken sections.
+/// The candidates of the access's paths and keys; what is intersected is left to
+/// engine/source/intersection.h. Every row of a file without a usable section is a candidate.
+/// Errors: kIoError; kCorruption if the file does not continue without broken sections.
 Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& access);
+/// Among `rows`, those with a posting in one of the paths, or without its column; in no order,
+/// perhaps repeated. nullopt: the file has not all sections. Errors: as CandidatesOf.
+Result<std::optional<std::vector<uint32_t>>> OrdinalsOf(const FileSource& source,
+                                                        const AccessPath::Condition& paths,
+                                                        format::OrdinalRange rows);
+/// Counts them among the memory of hits if they are many.
+base::MemoryCharge ChargeHits(const FileSource& source, size_t ordinals);
 
 /// The candidates of the memstores, in no order, perhaps repeated, without rows whose postings
 /// newer cells in memstores make dead. Whether the others match must be decided on the merged row.

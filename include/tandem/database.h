@@ -214,11 +214,15 @@ class PreparedQuery {
 
 /// How a query is answered. Counts are over all regions of the table.
 struct Explanation {
-  std::string index;                  ///< With _row for row keys looked up. Empty: a scan.
-  std::string reason;                 ///< Why the planner chose it.
+  std::string index;   ///< With _row for row keys looked up. Empty: a scan.
+  std::string reason;  ///< Why the planner chose it.
+  /// "NAME: N entries", one for each condition of an AND whose rows are intersected in files, the
+  /// fewest first. Rows that lie in several files, and those of memstores, come by the first one
+  /// alone. Empty: nothing is intersected.
+  std::vector<std::string> intersected;
   std::vector<std::string> rejected;  ///< "index NAME: why not", one an index.
   uint64_t entries = 0;  ///< Index entries in the range (exact), of all sources, and look-ups of
-                         ///< row keys.
+                         ///< row keys. All that are intersected.
   uint64_t memstore_entries = 0;  ///< Those in memstores.
   uint64_t files = 0;
   uint64_t files_scanned = 0;  ///< Without a section of the index.

@@ -159,6 +159,9 @@ struct QueryOptions {
   /// broken is scanned (Explanation::files_scanned), and the rows are then sorted. Empty: the
   /// planner chooses.
   std::string use_index = {};
+  /// The same for several: all are used and no other, and those of the conditions of an AND are
+  /// intersected. kInvalidArgument where one cannot serve, and together with use_index.
+  std::vector<std::string> use_indexes = {};
   bool no_index = false;  ///< Scan and filter. kInvalidArgument together with use_index.
 };
 

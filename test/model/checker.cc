@@ -20,6 +20,7 @@ std::string Describe(const QueryOptions& query) {
   if (query.descending) text += " falling";
   if (query.limit != 0) text += " limit " + std::to_string(query.limit);
   if (!query.use_index.empty()) text += " by index " + query.use_index;
+  for (const std::string& index : query.use_indexes) text += " by index " + index;
   if (query.no_index) text += " without index";
   return text;
 }
@@ -182,14 +183,15 @@ void Checker::CountPast(const ReadOptions& read) {
 
 /// An index that was asked for by name may be unable to serve a predicate; then the engine says so.
 bool Checker::IsRefused(const Status& status, const QueryOptions& query) {
-  if (query.use_index.empty() || status.code() != StatusCode::kInvalidArgument) return false;
+  const bool is_asked_for = !query.use_index.empty() || !query.use_indexes.empty();
+  if (!is_asked_for || status.code() != StatusCode::kInvalidArgument) return false;
   ++counters_.index_refusals;
   return true;
 }
 
 void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Predicate& predicate) {
   const std::string& table = plan.options.name;
-  const QueryOptions query = Generator(&dice_, &plan).NewQuery();
+  const QueryOptions query = Generator(&dice_, &plan).NewQuery(predicate);
   ReadOptions read = NewRead(moment, plan);
   read.pieces = dice_.Chance(50);
   CountPast(read);

@@ -86,6 +86,11 @@ std::vector<Predicate> SmallPredicates(bool two_families) {
       all.push_back(Predicate::And({leaf, other}));
       all.push_back(Predicate::Or({leaf, other}));
       all.push_back(Predicate::And({leaf, Predicate::Not(other)}));
+      for (const Predicate& third : leaves) {
+        if (other.qualifier() >= third.qualifier()) continue;
+        all.push_back(Predicate::And({leaf, other, third}));
+        all.push_back(Predicate::And({leaf, Predicate::Or({other, third})}));
+      }
     }
   }
   return all;

@@ -113,6 +113,10 @@ BOOST_AUTO_TEST_CASE(ScopesAreFamiliesOrColumns) {
 }
 
 BOOST_AUTO_TEST_CASE(OrdersHaveADirection) {
+  const std::vector<std::string> names{"a", "b,c", "d"};
+  BOOST_CHECK(*tools::ParseIndexNames("a,b\\x2cc,d") == names);
+  BOOST_CHECK(tools::ParseIndexNames("")->empty());
+  BOOST_CHECK(!tools::ParseIndexNames("a,,b").has_value());
   BOOST_CHECK(!tools::ParseOrder("i")->descending);
   BOOST_CHECK(tools::ParseOrder("i:desc")->descending);
   BOOST_CHECK_EQUAL(tools::ParseOrder("i\\x3a:asc")->index, "i:");

@@ -210,6 +210,17 @@ ModelOperation Generator::Operation(int64_t now_micros) {
   return operation;
 }
 
+Predicate Generator::Conjunction() {
+  std::vector<Predicate> conditions;
+  for (uint64_t count = 2 + dice_.Below(3); count > 0; --count) {
+    const uint64_t choice = dice_.Below(100);
+    conditions.push_back(choice < 75   ? Leaf()
+                         : choice < 90 ? Predicate::Or({Leaf(), Leaf()})
+                                       : Predicate::Not(Leaf()));
+  }
+  return Predicate::And(std::move(conditions));
+}
+
 Predicate Generator::NewPredicate(int depth) {
   if (depth == 0 || dice_.Chance(45)) return dice_.Chance(3) ? Predicate() : Leaf();
   if (dice_.Chance(25)) return Predicate::Not(NewPredicate(depth - 1));
@@ -309,6 +320,16 @@ QueryOptions Generator::NewQuery() {
   return query;
 }
 
+QueryOptions Generator::NewQuery(const Predicate& predicate) {
+  QueryOptions query = NewQuery();
+  std::vector<std::string> indexes = IndexesOf(predicate, plan_.options);
+  if (indexes.size() < 2 || dice_.Chance(50)) return query;
+  query.use_index.clear();
+  query.no_index = false;
+  query.use_indexes = std::move(indexes);
+  return query;
+}
+
 ReadOptions Generator::NewRead() {
   ReadOptions read;
   if (dice_.Chance(50)) read.versions = 1 + static_cast<uint32_t>(dice_.Below(4));
@@ -332,6 +353,24 @@ void Generator::BoundByTime(int64_t now_micros, ReadOptions* read) {
   if (!dice_.Chance(20)) return;
   read->as_of = Bound(now_micros);
   read->since = Bound(now_micros);
+}
+
+std::vector<std::string> IndexesOf(const Predicate& predicate, const TableOptions& table) {
+  const auto family_of = [&](const std::string& name) {
+    return name.empty() ? table.families[0].name : name;
+  };
+  std::vector<std::string> names;
+  if (predicate.kind() != Predicate::Kind::kAnd) return names;
+  for (const IndexOptions& index : table.indexes) {
+    const ColumnName column{family_of(index.columns[0].family), index.columns[0].qualifier};
+    const bool serves = std::ranges::any_of(predicate.children(), [&](const Predicate& child) {
+      if (child.kind() == Predicate::Kind::kNot) return false;
+      return !child.is_row_key() && child.children().empty() &&
+             child.qualifier() == column.qualifier && family_of(child.family()) == column.family;
+    });
+    if (serves) names.push_back(index.name);
+  }
+  return names;
 }
 
 Predicate WithParameters(Dice* dice, const Predicate& predicate, std::vector<std::string>* values) {

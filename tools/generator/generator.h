@@ -61,10 +61,14 @@ class Generator {
   /// A Put that an index has to refuse. Requires: the first family has an indexed column of each of
   /// text, integers and bytes, and one without an index.
   ModelOperation BadPut();
-  Predicate NewPredicate() { return NewPredicate(3); }
+  Predicate NewPredicate() { return dice_.Chance(15) ? Conjunction() : NewPredicate(3); }
+  /// An AND of two to four conditions, most of them on one column.
+  Predicate Conjunction();
   ScanOptions NewScan();
   /// Options that a query may have: any limit, any order, any index.
   QueryOptions NewQuery();
+  /// The same for this predicate: sometimes all indexes that can serve a condition of its AND.
+  QueryOptions NewQuery(const Predicate& predicate);
   /// Any columns, families and number of versions; not bounded by time.
   ReadOptions NewRead();
   void BoundByTime(int64_t now_micros, ReadOptions* read);
@@ -98,6 +102,10 @@ Functions RandomFunctions(Dice* dice);
 
 /// A column that only the large Puts of a generator write.
 std::string LargeColumn(uint64_t number);
+
+/// The indexes of the table that serve each a condition of the predicate, which is an AND;
+/// conditions that are cast to a type are not looked at.
+std::vector<std::string> IndexesOf(const Predicate& predicate, const TableOptions& table);
 
 /// The predicate with parameters in the place of the values of some comparisons. Adds their values
 /// to `*values`, the first parameter's first.

@@ -104,13 +104,13 @@ Status Reads::CompareRange() {
 
 Status Reads::CompareQuery() {
   const Predicate predicate = generator_.NewPredicate();
-  const QueryOptions query = generator_.NewQuery();
+  const QueryOptions query = generator_.NewQuery(predicate);
   const ReadOptions read = NewRead();
   const std::string where = Where("query " + predicate.ToString() +
                                   (query.order_by.empty() ? "" : " order by " + query.order_by));
   const auto found = ReadAll(moment_.engine->Query(read, table_.name, predicate, query));
   // An index that is asked for by name may be unable to serve a predicate.
-  const bool may_refuse = !query.use_index.empty();
+  const bool may_refuse = !query.use_index.empty() || !query.use_indexes.empty();
   if (may_refuse && found.status().code() == StatusCode::kInvalidArgument) return {};
   if (!found.has_value()) return In(where, found.error());
   RETURN_IF_ERROR(SameRows(
@@ -124,6 +124,7 @@ Status Reads::CompareCounts(const Predicate& predicate, const QueryOptions& quer
   read.snapshot = moment_.snapshot;
   QueryOptions counted;
   counted.no_index = query.no_index;
+  counted.use_indexes = query.use_indexes;
   const uint64_t expected = moment_.model->Count(table_.name, predicate, 0);
   const auto count = moment_.engine->Count(read, table_.name, predicate, counted);
   if (!count.has_value()) return In(where, count.error());

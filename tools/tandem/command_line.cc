@@ -294,7 +294,9 @@ void Grammar::AddReads() {
 
 void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
   verb->add_option("PREDICATE", options->predicate, "As in SQL's WHERE; default: every row");
-  CLI::Option* index = verb->add_option("--index", options->index, "Use this index");
+  CLI::Option* index =
+      verb->add_option("--index", options->index,
+                       "Use this index; several, separated by commas: all of them, intersected");
   verb->add_flag("--no-index", options->no_index, "Scan and filter")->excludes(index);
   AddTimes(verb, &options->read);
 }

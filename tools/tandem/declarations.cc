@@ -251,6 +251,18 @@ Result<CellText> ParseCell(std::string_view text) {
   return cell;
 }
 
+Result<std::vector<std::string>> ParseIndexNames(std::string_view text) {
+  std::vector<std::string> names;
+  for (const std::string_view part : SplitText(text, ',')) {
+    if (part.empty()) {
+      return Status::InvalidArgument(
+          Format("--index '{}': an empty name; a ',' inside a name is \\x2c", EscapeBytes(text)));
+    }
+    ASSIGN_OR_RETURN(names.emplace_back(), ParseEscaped(part));
+  }
+  return names;
+}
+
 Result<OrderText> ParseOrder(std::string_view text) {
   const auto parts = SplitText(text, ':');
   OrderText order;

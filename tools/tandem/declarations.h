@@ -50,6 +50,8 @@ struct CellText {
   std::string value;
 };
 Result<CellText> ParseCell(std::string_view text);
+/// Names of indexes separated by commas. Errors: kInvalidArgument.
+Result<std::vector<std::string>> ParseIndexNames(std::string_view text);
 /// `INDEX[:desc]`.
 struct OrderText {
   std::string index;

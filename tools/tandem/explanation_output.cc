@@ -11,6 +11,7 @@ void WriteExplanation(const Explanation& explanation, OutputMode mode, std::FILE
       {"access", access},
       {"index", explanation.index.empty() ? Value() : Value(explanation.index)},
       {"reason", explanation.reason},
+      {"intersected", explanation.intersected},
       {"entries", explanation.entries},
       {"memstore_entries", explanation.memstore_entries},
       {"files", explanation.files},

@@ -109,7 +109,8 @@ LIKE 'p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
      R"(Example: tandem explain shop/ orders "state = 'open'"
 
 Runs a query and tells how: index, entries, candidate blocks and bytes, rows, and
-why other indexes were not used.
+why other indexes were not used. Indexes of an AND that are intersected are listed with
+their entries, the fewest first.
 )"},
     {"count",
      R"(Example: tandem count shop/ orders "state = 'open'" --as-of 2024-06-30T00:00:00Z

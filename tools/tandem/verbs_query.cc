@@ -29,7 +29,7 @@ Result<Question> QuestionOf(const QueryVerbOptions& options) {
   question.query.order_by = std::move(order.index);
   question.query.descending = order.descending;
   question.query.limit = options.limit;
-  question.query.use_index = options.index;
+  ASSIGN_OR_RETURN(question.query.use_indexes, ParseIndexNames(options.index));
   question.query.no_index = options.no_index;
   ASSIGN_OR_RETURN(question.read, ReadOptionsOf(options.read));
   return question;
@@ -40,7 +40,9 @@ Status CheckNames(Database& database, const QueryVerbOptions& options, const Que
   if (options.index.empty() && question.query.order_by.empty()) return {};
   if (!options.read.snapshot.empty()) return {};  // The engine knows the indexes of then.
   ASSIGN_OR_RETURN(const TableInfo table, FindTable(database, options.table));
-  if (!options.index.empty()) RETURN_IF_ERROR(CheckIndexName(table, options.index));
+  for (const std::string& index : question.query.use_indexes) {
+    RETURN_IF_ERROR(CheckIndexName(table, index));
+  }
   if (question.query.order_by.empty()) return {};
   return CheckIndexName(table, question.query.order_by);
 }

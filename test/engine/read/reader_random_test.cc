@@ -48,7 +48,8 @@ TablePlan NewPlan(Dice* dice, const Scale& scale) {
   }
   const std::string& second = dice->Pick(plan.options.families).name;
   plan.options.indexes = {{"by_a", {{"", "a", ColumnType::kText, false}}},
-                          {"by_b", {{second, "b", ColumnType::kInt64, dice->Chance(33)}}}};
+                          {"by_b", {{second, "b", ColumnType::kInt64, dice->Chance(33)}}},
+                          {"by_c", {{"", "c", ColumnType::kBytes, dice->Chance(33)}}}};
   plan.keys = NewKeys(scale);
   plan.columns = {{.qualifier = "a", .kind = ValueKind::kText, .weight = 8},
                   {.qualifier = "b", .kind = ValueKind::kInteger, .weight = 8},
@@ -91,6 +92,8 @@ class Trial {
   void Run() {
     for (size_t i = 0; i < scale_.steps; ++i) Step();
     FindOverlaps();
+    if (!scale_.has_large_rows && random_.OneIn(8))
+      BreakSection(random_.Below(world_.region_count()));
     for (const ReadWorld::Moment& moment : world_.Moments()) Check(moment);
     if (scale_.has_large_rows) CheckVerifies();
   }
@@ -145,6 +148,7 @@ class Trial {
     CheckGets(moment);
     for (int i = 0; i < 4; ++i) CheckMultiGet(moment);
     for (int i = 0; i < 12; ++i) CheckQuery(moment, generator_.NewPredicate());
+    for (int i = 0; i < 6; ++i) CheckIntersection(moment, generator_.Conjunction());
     CheckQuery(moment, Predicate());
     for (const char* value : {"1", "3", "9"}) CheckQuery(moment, Predicate::Equal("a", value));
   }
@@ -248,20 +252,48 @@ class Trial {
     }
   }
 
+  // All indexes of an AND, which are few enough for small worlds to be worth asking for.
+  void CheckIntersection(const ReadWorld::Moment& moment, const Predicate& predicate) {
+    ReadOptions options;
+    ModelRead read;
+    QueryOptions query;
+    query.use_indexes = IndexesOf(predicate, plan_.options);
+    if (query.use_indexes.size() < 2) return;
+    CheckQuery(moment, predicate, query, {}, world_.ReadOf());
+    ChooseCells(&options, &read);
+    CheckQuery(moment, predicate, query, options, read);
+    query.limit = 1 + random_.Below(scale_.rows);
+    CheckQuery(moment, predicate, query, options, read);
+    query.order_by = query.use_indexes[random_.Below(query.use_indexes.size())];
+    CheckQuery(moment, predicate, query, options, read);
+  }
+
+  // The file is read without the section from now on.
+  void BreakSection(size_t region) {
+    const auto& files = world_.region(region).files;
+    if (files.empty()) return;
+    const auto& indexes = world_.table().indexes;
+    format::StoreFile& file = files[random_.Below(files.size())].file->store();
+    file.GoOnWithout([](const format::StoreFile&, const format::BrokenSection&) {});
+    file.MarkIndexBroken(indexes[random_.Below(indexes.size())].id,
+                         Status::Corruption("a test says so"));
+  }
+
   void CheckQuery(const ReadWorld::Moment& moment, const Predicate& predicate,
                   const QueryOptions& query, const ReadOptions& options, const ModelRead& read) {
     std::string what = predicate.ToString() + " sequence " + std::to_string(moment.sequence) +
                        " now " + std::to_string(world_.now()) + " use " + query.use_index +
-                       " order " + query.order_by + (query.descending ? " desc" : "") +
+                       (query.use_indexes.empty() ? "" : "all indexes") + " order " +
+                       query.order_by + (query.descending ? " desc" : "") +
                        (query.no_index ? " no index" : "");
     if (read.as_of.has_value()) what += " as of " + std::to_string(*read.as_of);
     if (read.since.has_value()) what += " since " + std::to_string(*read.since);
     auto source =
         engine::QueryRows(world_.resources(), world_.View(moment), options, predicate, query);
     if (!source.has_value()) {
-      BOOST_REQUIRE_MESSAGE(
-          source.error().code() == StatusCode::kInvalidArgument && !query.use_index.empty(),
-          what << ": " << source.error().ToString());
+      BOOST_REQUIRE_MESSAGE(source.error().code() == StatusCode::kInvalidArgument &&
+                                !(query.use_index.empty() && query.use_indexes.empty()),
+                            what << ": " << source.error().ToString());
       return;
     }
     const auto want = moment.model.Query(kWorldTable, predicate, query, read);
