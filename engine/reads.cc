@@ -1,6 +1,4 @@
 // Reads: a view is pinned in the order of rule 25, and engine/query does the rest.
-#include "engine/verify/reads.h"
-
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -17,6 +15,7 @@
 #include "engine/query/scan.h"
 #include "engine/transaction/own_writes.h"
 #include "engine/verify/catalog.h"
+#include "engine/verify/reads.h"
 #include "engine/verify/view.h"
 #include "index/key.h"
 
