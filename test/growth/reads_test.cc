@@ -23,6 +23,27 @@ std::function<double(uint64_t)> ColdReads(std::function<void(TestEngine*, uint64
   };
 }
 
+/// Opens "t" with n rows in one file, nothing cached: `hits` have a = 'x' and b = 'y'; about a
+/// tenth has a = 'x', another b = 'y'.
+void OpenTableOfTenths(TestEngine* engine, uint64_t n, uint64_t hits) {
+  TableOptions table = SimpleTable();
+  table.indexes = {{.name = "by_a", .columns = {{.family = "d", .qualifier = "a"}}},
+                   {.name = "by_b", .columns = {{.family = "d", .qualifier = "b"}}}};
+  BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL((**engine).CreateTable(table).ToString(), "OK");
+  for (uint64_t row = 0; row < n; ++row) {
+    const bool is_hit = row % (n / hits) == 0;
+    WriteBatch batch;
+    batch.Put("t", RowKey(row), "d", "a", is_hit || row % 10 == 1 ? "x" : RowKey(row));
+    batch.Put("t", RowKey(row), "d", "b", is_hit || row % 10 == 3 ? "y" : RowKey(row));
+    BOOST_REQUIRE_EQUAL(engine->Write(batch).ToString(), "OK");
+  }
+  BOOST_REQUIRE_EQUAL((**engine).Compact("t").ToString(), "OK");
+  engine->executor.Drain();
+  BOOST_REQUIRE_EQUAL(engine->Close().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
+}
+
 /// The first and the last 8 of n rows.
 Predicate BothEnds(uint64_t n) {
   return Predicate::Or(
@@ -50,6 +71,35 @@ BOOST_AUTO_TEST_CASE(AQueryReadsTheBlocksOfItsHits) {
          .measure = ColdReads([](TestEngine* engine, uint64_t) {
            BOOST_CHECK_EQUAL(RowsOf((**engine).Query({}, "t", kIsHit, {})), kHits);
          })});
+}
+
+// Each of two conditions has a tenth of the rows.
+BOOST_AUTO_TEST_CASE(AnIntersectionReadsTheRowsOfItsHits) {
+  const Predicate is_hit = *Predicate::Parse("a = 'x' AND b = 'y'");
+  Check({.cost = "rows read for an AND of two tenths of n rows that 16 satisfy",
+         .n = kRows,
+         .bound = AtMost(kHits),
+         .measure = [&](uint64_t n) {
+           TestEngine engine;
+           OpenTableOfTenths(&engine, n, kHits);
+           const auto plan = engine->Explain({}, "t", is_hit, {});
+           BOOST_REQUIRE_EQUAL(plan.status().ToString(), "OK");
+           BOOST_CHECK_EQUAL(plan->rows, kHits);
+           BOOST_CHECK_EQUAL(plan->index, "by_b AND by_a");
+           return static_cast<double>(plan->candidate_rows);
+         }});
+  Check({.cost = "reads of a cold count of an AND of two tenths of n rows",
+         .n = kRows,
+         .bound = AtMost(16),
+         .measure = [&](uint64_t n) {
+           TestEngine engine;
+           OpenTableOfTenths(&engine, n, kHits);
+           return static_cast<double>(ReadsOf(&engine, [&] {
+             const auto count = engine->Count({}, "t", is_hit, {});
+             BOOST_REQUIRE_EQUAL(count.status().ToString(), "OK");
+             BOOST_CHECK_EQUAL(*count, kHits);
+           }));
+         }});
 }
 
 BOOST_AUTO_TEST_CASE(ACountReadsNoRows) {
