@@ -91,6 +91,9 @@ TableOptions RandomTable(TestRandom& random) {
     table.indexes.push_back({column.name, {{"d", column.name, column.type, random.OneIn(2)}}});
   }
   table.indexes.push_back({"other", {{kFamilies[1], "x", ColumnType::kBytes, false}}});
+  table.indexes.push_back({"hour", {*IndexColumn::Parse("date_trunc('hour', timestamp)")}});
+  table.indexes.push_back({"start", {*IndexColumn::Parse("upper(substr(text, 1, 2)) DESC")}});
+  table.indexes.push_back({"json", {*IndexColumn::Parse("json(double, '$')::double")}});
   table.split_keys = {"g", std::string("p\0", 2)};
   return table;
 }
@@ -113,7 +116,7 @@ History::History(TestRandom* random, const std::string& path)
 }
 
 std::vector<std::string> History::IndexNames() {
-  std::vector<std::string> names = {"other"};
+  std::vector<std::string> names = {"other", "hour", "start", "json"};
   for (const TypedColumn& column : kTyped) names.emplace_back(column.name);
   return names;
 }

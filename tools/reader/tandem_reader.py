@@ -25,7 +25,7 @@ FIELDS = {
     'table': 'id name$ secret$ family* index* typed* next_index? observer+',
     'family': 'id name$ max_versions ttl compression block_size',
     'index': 'id name$ state column*',
-    'column': 'family qualifier$ type descending function*', 'function': 'kind first? count? text?',
+    'column': 'family qualifier$ type descending function*', 'function': 'kind first? count? text+',
     'typed': 'family qualifier$ type',
     'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment* '
             'snapshot* -snapshot+',
@@ -35,7 +35,8 @@ FIELDS = {
     'region': 'id table start$ end$ flushed_through reference*', 'reference': 'file run low high',
     'counts': 'index current older', 'segment': 'number id$',
     'snapshot': 'name$ sequence time created table* region*'}
-KNOWN = {'state': (1, 2, 3), 'compression': (0, 1), 'type': (*range(1, 8), *range(19, 24))}
+KNOWN = {'kind': range(1, 11), 'state': (1, 2, 3), 'compression': (0, 1),
+         'type': (*range(1, 8), *range(19, 24))}
 Block = namedtuple('Block', 'kind flags count first data offset end')
 Hash128 = type('Hash128', (ctypes.Structure,), {'_fields_': [('halves', ctypes.c_uint64 * 2)]})
 XXH, ZSTD = ctypes.CDLL('libxxhash.so.0'), ctypes.CDLL('libzstd.so.1')
