@@ -15,6 +15,9 @@
 // with the new value, which counts those before it: where the level survives the process, `kept`
 // rises to that. So it is with the transfers that an account takes part in.
 //
+// A shelf has one generation in all of its rows (stock.h). Writes of shelves, and truncations, keep
+// the stamps at which they began and ended: what ended before another began came before it.
+//
 // Layout: Header, ThreadState of each thread, SlotState of each slot; numbers as in memory, since
 // only the machine that wrote it reads it.
 #pragma once
@@ -32,6 +35,8 @@ inline constexpr uint32_t kEntries = 64;
 inline constexpr uint32_t kTouchedMax = 12;
 inline constexpr uint32_t kCounters = 4;
 inline constexpr uint32_t kAccounts = 6;
+inline constexpr uint32_t kShelfRows = 24;
+inline constexpr uint32_t kTruncations = 16;
 
 enum class Count : uint8_t {
   kWrites,
@@ -50,6 +55,9 @@ enum class Count : uint8_t {
   kChecked,
   kIndexChanges,
   kFamilyChanges,
+  kShelfWrites,
+  kBulkLoads,
+  kTruncations,
   kVerifications,
   kReopens,
   kRecoveries,
@@ -71,6 +79,24 @@ struct CounterState {
   void GoOnFrom(uint64_t count) { begun = acked = kept = count; }
 };
 
+/// When something began and ended; 0: it has not ended yet.
+struct Stamps {
+  std::atomic<uint64_t> began, ended;
+};
+
+/// Generations; begun >= acked >= kept. Write n has stamps[n % kEntries].
+struct ShelfState {
+  std::atomic<uint64_t> begun, acked, kept;
+  Stamps writes[kEntries];
+};
+
+/// Counts; begun >= ended >= begun - 1. The n-th has stamps[n % kTruncations].
+struct TruncationState {
+  std::atomic<uint64_t> begun, ended;
+  std::atomic<uint64_t> is_claimed;  // By a thread.
+  Stamps stamps[kTruncations];
+};
+
 struct Header {
   uint64_t magic;
   uint64_t seed, rows, threads, slots;
@@ -79,6 +105,7 @@ struct Header {
   std::atomic<uint64_t> counts[static_cast<size_t>(Count::kCounts)];
   CounterState counters[kCounters];
   CounterState accounts[kAccounts];
+  TruncationState truncations;
 };
 
 struct Touched {
@@ -97,6 +124,7 @@ struct Entry {
 struct ThreadState {
   std::atomic<uint64_t> begun, kept;
   Entry entries[kEntries];
+  ShelfState shelf;
 };
 
 /// Generations; begun >= acked >= kept.
