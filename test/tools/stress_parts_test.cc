@@ -10,6 +10,7 @@
 #include "test/support/temporary_directory.h"
 #include "test/tools/require_ok.h"
 #include "tools/simulation/minimize.h"
+#include "tools/stress/contents.h"
 #include "tools/stress/expected.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/generator.h"
@@ -256,6 +257,24 @@ BOOST_AUTO_TEST_CASE(ATruncationTakesTheShelvesBeforeIt) {
   // One that was over has taken the first shelf, which says nothing of the next one.
   bounds.before = {15, 16};
   for (const Found& found : {Found{0, 5}, Found{0, 0}}) BOOST_TEST(is_right(bounds, found));
+}
+
+BOOST_AUTO_TEST_CASE(AContentIsWhatItWasOrWasToBecome) {
+  stress::ContentState state{};
+  const auto recovers = [&state](uint64_t now, uint64_t next, uint64_t found) {
+    state.now = now;
+    state.next = next;
+    return stress::RecoverContent("here", found, &state).ok();
+  };
+  BOOST_TEST(recovers(7, 7, 7));
+  BOOST_TEST(recovers(7, stress::kNothing, stress::kNothing));
+  BOOST_TEST((state.now == stress::kNothing && state.next == stress::kNothing));
+  BOOST_TEST(recovers(stress::kNothing, stress::kUnread, 9));
+  BOOST_TEST((state.now == 9u && state.next == 9u));
+  BOOST_TEST(!recovers(7, 7, 8));
+  BOOST_TEST(!recovers(7, 7, stress::kNothing));
+  BOOST_TEST(!recovers(stress::kUnread, stress::kUnread, stress::kNothing));
+  BOOST_TEST(!recovers(stress::kNothing, stress::kNothing, 8));
 }
 
 BOOST_AUTO_TEST_CASE(TheExpectedStateSurvivesItsOwner) {

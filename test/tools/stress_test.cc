@@ -199,6 +199,34 @@ BOOST_AUTO_TEST_CASE(ALostLoadIsFound) {
   CheckFinding(run, "after recovery: scan of stock: shelf-01");
 }
 
+BOOST_AUTO_TEST_CASE(ASnapshotThatNobodyCreatedIsFound) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  const ProgramRun run = GoOnAfter(path, [&] {
+    auto database = Database::Open(path + "/db");
+    RequireOk(database.status());
+    RequireOk((*database)->CreateSnapshot("saved-9"));
+    RequireOk((*database)->Close());
+  });
+  CheckFinding(run, "named snapshots");
+}
+
+BOOST_AUTO_TEST_CASE(ACopyThatHasAnotherRowIsFound) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  const ProgramRun run = GoOnAfter(path, [&] {
+    auto database = Database::Open(path + "/db");
+    RequireOk(database.status());
+    // It may be there.
+    (*database)->CreateTable({.name = "copy-0", .families = {{.name = "d"}}}).Ignore("as said");
+    WriteBatch batch;
+    batch.Put("copy-0", "nobody", "d", "note", "x");
+    RequireOk((*database)->Write({}, batch));
+    RequireOk((*database)->Close());
+  });
+  CheckFinding(run, "table copy-0");
+}
+
 BOOST_AUTO_TEST_CASE(WhatIsAskedWronglyIsRefused) {
   const TemporaryDirectory directory;
   const std::string used = directory.Path("used");

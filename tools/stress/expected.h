@@ -15,8 +15,10 @@
 // with the new value, which counts those before it: where the level survives the process, `kept`
 // rises to that. So it is with the transfers that an account takes part in.
 //
-// A shelf has one generation in all of its rows (stock.h). Writes of shelves, and truncations, keep
-// the stamps at which they began and ended: what ended before another began came before it.
+// A shelf has one generation in all of its rows (shelves.h). Writes of shelves, and truncations,
+// keep the stamps at which they began and ended: what ended before another began came before it.
+//
+// Of a table that is copied, and of a named snapshot, a hash says what it holds (contents.h).
 //
 // Layout: Header, ThreadState of each thread, SlotState of each slot; numbers as in memory, since
 // only the machine that wrote it reads it.
@@ -37,6 +39,8 @@ inline constexpr uint32_t kCounters = 4;
 inline constexpr uint32_t kAccounts = 6;
 inline constexpr uint32_t kShelfRows = 24;
 inline constexpr uint32_t kTruncations = 16;
+inline constexpr uint32_t kSavedSnapshots = 3;
+inline constexpr uint32_t kCopies = 2;
 
 enum class Count : uint8_t {
   kWrites,
@@ -58,6 +62,8 @@ enum class Count : uint8_t {
   kShelfWrites,
   kBulkLoads,
   kTruncations,
+  kNamedSnapshots,
+  kTableCopies,
   kVerifications,
   kReopens,
   kRecoveries,
@@ -84,7 +90,7 @@ struct Stamps {
   std::atomic<uint64_t> began, ended;
 };
 
-/// Generations; begun >= acked >= kept. Write n has stamps[n % kEntries].
+/// Generations; begun >= acked >= kept. That of generation n is writes[n % kEntries].
 struct ShelfState {
   std::atomic<uint64_t> begun, acked, kept;
   Stamps writes[kEntries];
@@ -97,6 +103,17 @@ struct TruncationState {
   Stamps stamps[kTruncations];
 };
 
+/// What a table or a named snapshot holds (contents.h). While it is changed, the two differ.
+struct ContentState {
+  std::atomic<uint64_t> now, next;
+};
+
+/// A table that is made of exports of north.
+struct CopyState {
+  ContentState table;
+  std::atomic<uint64_t> exported;  // The content of the last export.
+};
+
 struct Header {
   uint64_t magic;
   uint64_t seed, rows, threads, slots;
@@ -106,6 +123,8 @@ struct Header {
   CounterState counters[kCounters];
   CounterState accounts[kAccounts];
   TruncationState truncations;
+  ContentState saved[kSavedSnapshots];
+  CopyState copies[kCopies];
 };
 
 struct Touched {

@@ -12,14 +12,18 @@
 // 7. A shelf has one generation, from the one that was kept to the one that was begun, or it is
 //    empty where a truncation that had begun may have come after that. So a bulk load is there with
 //    all of its rows or with none (shelves.h).
-// 8. A row that lost generations gets a new one that owes nothing to them, so that they are never
+// 8. Snapshots with names, and tables that are copied as files, hold what they held, or what they
+//    were to hold when the process ended.
+// 9. A row that lost generations gets a new one that owes nothing to them, so that they are never
 //    written again, and could be distinguished from what comes.
 #include <algorithm>
 #include <limits>
 #include <map>
 
 #include "base/status_macros.h"
+#include "tools/stress/copies.h"
 #include "tools/stress/finding.h"
+#include "tools/stress/saved.h"
 #include "tools/stress/schema.h"
 #include "tools/stress/stock.h"
 #include "tools/stress/stressed.h"
@@ -78,6 +82,8 @@ Status Recovery::Run() {
   RETURN_IF_ERROR(RecoverSums(stressed_));
   RETURN_IF_ERROR(RecoverAccounts(stressed_));
   RETURN_IF_ERROR(RecoverStock(stressed_));
+  RETURN_IF_ERROR(RecoverSaved(stressed_));
+  RETURN_IF_ERROR(RecoverCopies(stressed_));
   RETURN_IF_ERROR(CheckEverything(stressed_));
   expected_.Add(Count::kRecoveries);
   return BeginAnew();

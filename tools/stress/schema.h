@@ -6,6 +6,7 @@
 //   sums   a few rows with two counters each, which all threads increment
 //   bank   a few accounts, between which all threads move money in transactions
 //   stock  a few rows of each thread, loaded in bulk, written and truncated (stock.h)
+//   copy-N what north held when thread N exported it (copies.h)
 #pragma once
 
 #include <cstdint>

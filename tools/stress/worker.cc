@@ -5,8 +5,10 @@
 
 #include "base/status_macros.h"
 #include "tools/stress/comparison.h"
+#include "tools/stress/copies.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/loads.h"
+#include "tools/stress/saved.h"
 #include "tools/stress/schema.h"
 #include "tools/stress/stock.h"
 #include "tools/stress/sums.h"
@@ -40,7 +42,8 @@ Status Worker::Step() {
   if (choice < 840) return CheckBalances(stressed_);
   if (choice < 900) return Query();
   if (choice < 950) return Hold();
-  if (choice < 995) return Past();
+  if (choice < 991) return Past();
+  if (choice < 995) return Keep();
   return Care();
 }
 
@@ -68,6 +71,14 @@ Status Worker::MoveMoney() {
   transfer.durability = Level();
   transfer.by_increments = dice_.Chance(50);
   return stress::MoveMoney(stressed_, transfer, &moves_);
+}
+
+/// What outlives the process beside the tables: named snapshots, and tables as files.
+Status Worker::Keep() {
+  const uint64_t seed = dice_.Next();
+  if (thread_ < kCopies && dice_.Chance(30)) return CopyNorth(stressed_, thread_, seed);
+  if (thread_ < kSavedSnapshots && dice_.Chance(60)) return ChangeSaved(stressed_, thread_, seed);
+  return ReadSaved(stressed_, seed);
 }
 
 /// The shelf of the thread changes, all are read, and now and then all are emptied.

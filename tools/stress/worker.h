@@ -50,6 +50,7 @@ class Worker {
   Status CompareOrder(const Snapshot& snapshot, const Predicate& predicate);
   Status CompareCounts(const Snapshot& snapshot, const Predicate& predicate, uint64_t rows);
   Status Stock();
+  Status Keep();
   Status Hold();
   Status Past();
   Status Care();
