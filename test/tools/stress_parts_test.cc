@@ -10,11 +10,13 @@
 #include "test/support/temporary_directory.h"
 #include "test/tools/require_ok.h"
 #include "tools/simulation/minimize.h"
+#include "tools/stress/contents.h"
 #include "tools/stress/expected.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/generator.h"
 #include "tools/stress/journal.h"
 #include "tools/stress/schema.h"
+#include "tools/stress/shelves.h"
 #include "tools/stress/workload.h"
 
 namespace tandem::test {
@@ -197,6 +199,82 @@ BOOST_AUTO_TEST_CASE(AJournalTakesPrefixesAndNothingElse) {
   auto half = world.Content({1, 2});
   std::erase_if(half[0], [](const ModelRow& row) { return row.key == "own2"; });
   is_noticed(half, false);
+}
+
+/// Two shelves, written in this order; generations 3 and 5 of them are acknowledged.
+stress::StockBounds BoundsOfShelves() {
+  stress::StockBounds bounds;
+  bounds.shelves = {{.low = 3, .high = 3, .write = {10, 11}},
+                    {.low = 5, .high = 6, .write = {20, 21}}};
+  return bounds;
+}
+
+BOOST_AUTO_TEST_CASE(ShelvesHaveOneOfTheirGenerations) {
+  using Found = std::vector<uint64_t>;
+  const auto is_right = [](const stress::StockBounds& bounds, const Found& found) {
+    const Status status = stress::CheckShelves("here", bounds, found);
+    BOOST_TEST((status.ok() || stress::IsMismatch(status)), status.ToString());
+    return status.ok();
+  };
+  stress::StockBounds bounds = BoundsOfShelves();
+  for (const Found& found : {Found{3, 5}, Found{3, 6}}) BOOST_TEST(is_right(bounds, found));
+  for (const Found& found : {Found{2, 5}, Found{4, 5}, Found{3, 7}, Found{0, 5}, Found{3, 0}}) {
+    BOOST_TEST(!is_right(bounds, found));
+  }
+  // A generation that deletes the rows has begun, or nothing was ever written.
+  bounds.shelves[1].high = 8;
+  BOOST_TEST(is_right(bounds, {3, 0}));
+  BOOST_TEST(!is_right(bounds, {3, 8}));
+  bounds.shelves[0] = {};
+  BOOST_TEST(is_right(bounds, {0, 5}));
+}
+
+BOOST_AUTO_TEST_CASE(ATruncationTakesTheShelvesBeforeIt) {
+  using Found = std::vector<uint64_t>;
+  const auto is_right = [](const stress::StockBounds& bounds, const Found& found) {
+    return stress::CheckShelves("here", bounds, found).ok();
+  };
+  constexpr uint64_t kNotYet = std::numeric_limits<uint64_t>::max();
+  // Before both, and between them.
+  stress::StockBounds bounds = BoundsOfShelves();
+  bounds.before = bounds.last = {5, 6};
+  BOOST_TEST(is_right(bounds, {3, 5}));
+  BOOST_TEST(!is_right(bounds, {0, 5}));
+  bounds.before = bounds.last = {15, 16};
+  BOOST_TEST(is_right(bounds, {0, 5}));
+  for (const Found& found : {Found{3, 5}, Found{0, 0}}) BOOST_TEST(!is_right(bounds, found));
+  // Beside the second write: before it or after it.
+  bounds.before = bounds.last = {19, 22};
+  for (const Found& found : {Found{0, 5}, Found{0, 0}}) BOOST_TEST(is_right(bounds, found));
+  BOOST_TEST(!is_right(bounds, {3, 5}));
+  // Not over when the read began: it takes both or none.
+  bounds.before = {};
+  bounds.next = bounds.last = {30, kNotYet};
+  for (const Found& found : {Found{3, 5}, Found{0, 0}, Found{0, 6}}) {
+    BOOST_TEST(is_right(bounds, found));
+  }
+  for (const Found& found : {Found{3, 0}, Found{0, 5}}) BOOST_TEST(!is_right(bounds, found));
+  // One that was over has taken the first shelf, which says nothing of the next one.
+  bounds.before = {15, 16};
+  for (const Found& found : {Found{0, 5}, Found{0, 0}}) BOOST_TEST(is_right(bounds, found));
+}
+
+BOOST_AUTO_TEST_CASE(AContentIsWhatItWasOrWasToBecome) {
+  stress::ContentState state{};
+  const auto recovers = [&state](uint64_t now, uint64_t next, uint64_t found) {
+    state.now = now;
+    state.next = next;
+    return stress::RecoverContent("here", found, &state).ok();
+  };
+  BOOST_TEST(recovers(7, 7, 7));
+  BOOST_TEST(recovers(7, stress::kNothing, stress::kNothing));
+  BOOST_TEST((state.now == stress::kNothing && state.next == stress::kNothing));
+  BOOST_TEST(recovers(stress::kNothing, stress::kUnread, 9));
+  BOOST_TEST((state.now == 9u && state.next == 9u));
+  BOOST_TEST(!recovers(7, 7, 8));
+  BOOST_TEST(!recovers(7, 7, stress::kNothing));
+  BOOST_TEST(!recovers(stress::kUnread, stress::kUnread, stress::kNothing));
+  BOOST_TEST(!recovers(stress::kNothing, stress::kNothing, 8));
 }
 
 BOOST_AUTO_TEST_CASE(TheExpectedStateSurvivesItsOwner) {

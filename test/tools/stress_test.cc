@@ -171,6 +171,62 @@ BOOST_AUTO_TEST_CASE(AChangeOfOneMirrorIsFound) {
                "south");
 }
 
+BOOST_AUTO_TEST_CASE(ARowOfAShelfThatNobodyWroteIsFound) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  CheckFinding(GoOnAfter(path,
+                         [&] {
+                           WriteTo(path, [](WriteBatch* batch) {
+                             batch->Put("stock", "stock-03-00", "d", "check", "x");
+                           });
+                         }),
+               "stock");
+}
+
+BOOST_AUTO_TEST_CASE(ALostLoadIsFound) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  const ProgramRun run = GoOnAfter(path, [&] {
+    const auto expected = stress::Expected::Open(path + "/expected");
+    RequireOk(expected.status());
+    stress::ShelfState& shelf = (*expected)->thread(1).shelf;
+    shelf.begun += shelf.begun % 8 == 7 ? 2 : 1;  // One that has rows.
+    shelf.kept = shelf.begun.load();
+    stress::Stamps& write = shelf.writes[shelf.kept % stress::kEntries];
+    write.began = (*expected)->NextStamp();
+    write.ended = (*expected)->NextStamp();
+  });
+  CheckFinding(run, "after recovery: scan of stock: shelf-01");
+}
+
+BOOST_AUTO_TEST_CASE(ASnapshotThatNobodyCreatedIsFound) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  const ProgramRun run = GoOnAfter(path, [&] {
+    auto database = Database::Open(path + "/db");
+    RequireOk(database.status());
+    RequireOk((*database)->CreateSnapshot("saved-9"));
+    RequireOk((*database)->Close());
+  });
+  CheckFinding(run, "named snapshots");
+}
+
+BOOST_AUTO_TEST_CASE(ACopyThatHasAnotherRowIsFound) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  const ProgramRun run = GoOnAfter(path, [&] {
+    auto database = Database::Open(path + "/db");
+    RequireOk(database.status());
+    // It may be there.
+    (*database)->CreateTable({.name = "copy-0", .families = {{.name = "d"}}}).Ignore("as said");
+    WriteBatch batch;
+    batch.Put("copy-0", "nobody", "d", "note", "x");
+    RequireOk((*database)->Write({}, batch));
+    RequireOk((*database)->Close());
+  });
+  CheckFinding(run, "table copy-0");
+}
+
 BOOST_AUTO_TEST_CASE(WhatIsAskedWronglyIsRefused) {
   const TemporaryDirectory directory;
   const std::string used = directory.Path("used");

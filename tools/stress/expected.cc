@@ -16,7 +16,7 @@
 namespace tandem::stress {
 namespace {
 
-constexpr uint64_t kMagic = 0x3353534552545354;  // "TSTRESS3"
+constexpr uint64_t kMagic = 0x3453534552545354;  // "TSTRESS4"
 constexpr size_t kHeaderBytes = 4096;
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

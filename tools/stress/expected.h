@@ -15,6 +15,11 @@
 // with the new value, which counts those before it: where the level survives the process, `kept`
 // rises to that. So it is with the transfers that an account takes part in.
 //
+// A shelf has one generation in all of its rows (shelves.h). Writes of shelves, and truncations,
+// keep the stamps at which they began and ended: what ended before another began came before it.
+//
+// Of a table that is copied, and of a named snapshot, a hash says what it holds (contents.h).
+//
 // Layout: Header, ThreadState of each thread, SlotState of each slot; numbers as in memory, since
 // only the machine that wrote it reads it.
 #pragma once
@@ -32,6 +37,10 @@ inline constexpr uint32_t kEntries = 64;
 inline constexpr uint32_t kTouchedMax = 12;
 inline constexpr uint32_t kCounters = 4;
 inline constexpr uint32_t kAccounts = 6;
+inline constexpr uint32_t kShelfRows = 24;
+inline constexpr uint32_t kTruncations = 16;
+inline constexpr uint32_t kSavedSnapshots = 3;
+inline constexpr uint32_t kCopies = 2;
 
 enum class Count : uint8_t {
   kWrites,
@@ -50,6 +59,11 @@ enum class Count : uint8_t {
   kChecked,
   kIndexChanges,
   kFamilyChanges,
+  kShelfWrites,
+  kBulkLoads,
+  kTruncations,
+  kNamedSnapshots,
+  kTableCopies,
   kVerifications,
   kReopens,
   kRecoveries,
@@ -71,6 +85,35 @@ struct CounterState {
   void GoOnFrom(uint64_t count) { begun = acked = kept = count; }
 };
 
+/// When something began and ended; 0: it has not ended yet.
+struct Stamps {
+  std::atomic<uint64_t> began, ended;
+};
+
+/// Generations; begun >= acked >= kept. That of generation n is writes[n % kEntries].
+struct ShelfState {
+  std::atomic<uint64_t> begun, acked, kept;
+  Stamps writes[kEntries];
+};
+
+/// Counts; begun >= ended >= begun - 1. The n-th has stamps[n % kTruncations].
+struct TruncationState {
+  std::atomic<uint64_t> begun, ended;
+  std::atomic<uint64_t> is_claimed;  // By a thread.
+  Stamps stamps[kTruncations];
+};
+
+/// What a table or a named snapshot holds (contents.h). While it is changed, the two differ.
+struct ContentState {
+  std::atomic<uint64_t> now, next;
+};
+
+/// A table that is made of exports of north.
+struct CopyState {
+  ContentState table;
+  std::atomic<uint64_t> exported;  // The content of the last export.
+};
+
 struct Header {
   uint64_t magic;
   uint64_t seed, rows, threads, slots;
@@ -79,6 +122,9 @@ struct Header {
   std::atomic<uint64_t> counts[static_cast<size_t>(Count::kCounts)];
   CounterState counters[kCounters];
   CounterState accounts[kAccounts];
+  TruncationState truncations;
+  ContentState saved[kSavedSnapshots];
+  CopyState copies[kCopies];
 };
 
 struct Touched {
@@ -97,6 +143,7 @@ struct Entry {
 struct ThreadState {
   std::atomic<uint64_t> begun, kept;
   Entry entries[kEntries];
+  ShelfState shelf;
 };
 
 /// Generations; begun >= acked >= kept.

@@ -9,15 +9,23 @@
 // 4. A loose row has any generation from the one that was flushed to the one that was begun.
 // 5. A counter has a number from the one that was kept to the one that was begun.
 // 6. So it is with the transfers of an account; all balances have the sum that they always have.
-// 7. A row that lost generations gets a new one that owes nothing to them, so that they are never
+// 7. A shelf has one generation, from the one that was kept to the one that was begun, or it is
+//    empty where a truncation that had begun may have come after that. So a bulk load is there with
+//    all of its rows or with none (shelves.h).
+// 8. Snapshots with names, and tables that are copied as files, hold what they held, or what they
+//    were to hold when the process ended.
+// 9. A row that lost generations gets a new one that owes nothing to them, so that they are never
 //    written again, and could be distinguished from what comes.
 #include <algorithm>
 #include <limits>
 #include <map>
 
 #include "base/status_macros.h"
+#include "tools/stress/copies.h"
 #include "tools/stress/finding.h"
+#include "tools/stress/saved.h"
 #include "tools/stress/schema.h"
+#include "tools/stress/stock.h"
 #include "tools/stress/stressed.h"
 #include "tools/stress/sums.h"
 #include "tools/stress/transfers.h"
@@ -73,6 +81,9 @@ Status Recovery::Run() {
   RETURN_IF_ERROR(RecoverLoose());
   RETURN_IF_ERROR(RecoverSums(stressed_));
   RETURN_IF_ERROR(RecoverAccounts(stressed_));
+  RETURN_IF_ERROR(RecoverStock(stressed_));
+  RETURN_IF_ERROR(RecoverSaved(stressed_));
+  RETURN_IF_ERROR(RecoverCopies(stressed_));
   RETURN_IF_ERROR(CheckEverything(stressed_));
   expected_.Add(Count::kRecoveries);
   return BeginAnew();

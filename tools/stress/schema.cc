@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tools/stress/expected.h"
+#include "tools/tandem/format_text.h"
 
 namespace tandem::stress {
 namespace {
@@ -103,6 +104,24 @@ WriteBatch FirstBalances() {
                                               ColumnValue{"moves", "0"}};
   for (uint32_t i = 0; i < kAccounts; ++i) batch.PutColumns(kBank, AccountKey(i), "d", columns);
   return batch;
+}
+
+TableOptions NewStock() {
+  TableOptions stock;
+  stock.name = kStock;
+  stock.families = {{.name = "d", .block_size_bytes = 512}, {.name = "w"}};
+  stock.indexes = {{"gen", {{"d", "gen", ColumnType::kInt64}}},
+                   {"shelf", {{"d", "shelf", ColumnType::kText}}}};
+  constexpr uint32_t kRowsOfRegion = 4;
+  for (uint32_t row = kRowsOfRegion; row < kShelfRows; row += kRowsOfRegion) {
+    stock.split_keys.push_back(StockKey(0, row));
+  }
+  return stock;
+}
+
+// The rows of all shelves lie among each other.
+std::string StockKey(uint32_t thread, uint32_t row) {
+  return tools::Format("stock-{:02}-{:02}", row, thread);
 }
 
 std::vector<TablePlan> NewTables(uint64_t seed, const std::vector<std::string>& keys) {

@@ -120,15 +120,26 @@ Status CheckSighting(const Workload& workload, const Sighting& sighting, uint64_
                   expected, Describe(*sighting.row));
 }
 
+Bounds BeginBounds(const Stressed& stressed) {
+  Bounds bounds;
+  bounds.low.resize(stressed.workload->slot_count());
+  for (uint32_t i = 0; i < bounds.low.size(); ++i) bounds.low[i] = stressed.expected->slot(i).acked;
+  return bounds;
+}
+
+void EndBounds(const Stressed& stressed, Bounds* bounds) {
+  bounds->high.resize(bounds->low.size());
+  for (uint32_t i = 0; i < bounds->high.size(); ++i) {
+    bounds->high[i] = stressed.expected->slot(i).begun;
+  }
+}
+
 Result<Snapshot> TakeBounded(const Stressed& stressed, Bounds* bounds) {
-  const uint32_t count = stressed.workload->slot_count();
-  bounds->low.resize(count);
-  bounds->high.resize(count);
-  for (uint32_t i = 0; i < count; ++i) bounds->low[i] = stressed.expected->slot(i).acked;
+  *bounds = BeginBounds(stressed);
   stressed.Begin("snapshot");
   auto snapshot = stressed.database->TakeSnapshot();
   if (!snapshot.has_value()) return In("snapshot", snapshot.error());
-  for (uint32_t i = 0; i < count; ++i) bounds->high[i] = stressed.expected->slot(i).begun;
+  EndBounds(stressed, bounds);
   stressed.expected->Add(Count::kSnapshots);
   return snapshot;
 }

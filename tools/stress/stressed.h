@@ -24,7 +24,8 @@ struct Stressed {
   Expected* expected = nullptr;
   OperationLog* log = nullptr;
   test::Watchdog* watchdog = nullptr;
-  size_t slot = 0;  ///< Of the watchdog; that of the thread.
+  std::string directory = {};  ///< For files outside the database.
+  size_t slot = 0;             ///< Of the watchdog; that of the thread.
 
   /// Says to the watchdog what comes next, a constant text, and that what came before is over.
   void Begin(const char* what) const {
@@ -54,7 +55,10 @@ std::optional<uint64_t> GenerationOf(const Workload& workload, const Sighting& s
 Status CheckSighting(const Workload& workload, const Sighting& sighting, uint64_t low,
                      uint64_t high);
 
-/// Every acknowledged generation before `take`, and every begun one after it.
+/// Every generation that is acknowledged when a read begins, and begun when it ends.
+Bounds BeginBounds(const Stressed& stressed);
+void EndBounds(const Stressed& stressed, Bounds* bounds);
+/// A snapshot with its bounds.
 Result<Snapshot> TakeBounded(const Stressed& stressed, Bounds* bounds);
 
 /// The rows of slots first..last of Workload::SlotsOf(table), read by one scan; absent ones count.

@@ -36,7 +36,8 @@ class Site {
 
   /// As the thread that runs the whole uses it.
   Stressed stressed() const {
-    return {database_.get(), workload_.get(), expected_.get(), log_.get(), watchdog_.get()};
+    return {database_.get(), workload_.get(), expected_.get(),
+            log_.get(),      watchdog_.get(), directory_};
   }
   /// As a worker uses it, of 0 to workload_->thread_count() - 1.
   Stressed StressedBy(uint32_t thread) const;

@@ -153,9 +153,11 @@ Status MoveMoney(const Stressed& stressed, const Transfer& transfer, LastMoves* 
   return {};
 }
 
-Status CheckBalances(const Stressed& stressed) {
+Status CheckBalances(const Stressed& stressed, const Snapshot* snapshot) {
+  ReadOptions read;
+  read.snapshot = snapshot;
   stressed.Begin("scan of accounts");
-  return AccountsOf(stressed.database->Scan({}, kBank, {}), "transfers: scan of all accounts")
+  return AccountsOf(stressed.database->Scan(read, kBank, {}), "transfers: scan of all accounts")
       .status();
 }
 

@@ -21,8 +21,8 @@ using LastMoves = std::array<uint64_t, kAccounts>;
 
 /// Requires: two different accounts.
 Status MoveMoney(const Stressed& stressed, const Transfer& transfer, LastMoves* last);
-/// The sum of all balances at one point in time. Threads: others may write.
-Status CheckBalances(const Stressed& stressed);
+/// The sum of all balances at one point in time: at a snapshot, or now. Threads: others may write.
+Status CheckBalances(const Stressed& stressed, const Snapshot* snapshot = nullptr);
 /// Reads every account, by key and by index. Requires: nobody writes.
 Status CheckAccounts(const Stressed& stressed);
 /// After the end of a process: each transfer that was kept is there, no more than were begun, and

@@ -5,8 +5,12 @@
 
 #include "base/status_macros.h"
 #include "tools/stress/comparison.h"
+#include "tools/stress/copies.h"
 #include "tools/stress/finding.h"
+#include "tools/stress/loads.h"
+#include "tools/stress/saved.h"
 #include "tools/stress/schema.h"
+#include "tools/stress/stock.h"
 #include "tools/stress/sums.h"
 #include "tools/tandem/format_text.h"
 
@@ -25,7 +29,8 @@ constexpr uint64_t kUnkeptMax = 40;
 
 Status Worker::Step() {
   const uint64_t choice = dice_.Below(1000);
-  if (choice < 375) return Write();
+  if (choice < 350) return Write();
+  if (choice < 375) return Stock();
   if (choice < 405) return Increment();
   if (choice < 430) return MoveMoney();
   if (choice < 470) return WriteLoose();
@@ -37,7 +42,8 @@ Status Worker::Step() {
   if (choice < 840) return CheckBalances(stressed_);
   if (choice < 900) return Query();
   if (choice < 950) return Hold();
-  if (choice < 995) return Past();
+  if (choice < 991) return Past();
+  if (choice < 995) return Keep();
   return Care();
 }
 
@@ -65,6 +71,36 @@ Status Worker::MoveMoney() {
   transfer.durability = Level();
   transfer.by_increments = dice_.Chance(50);
   return stress::MoveMoney(stressed_, transfer, &moves_);
+}
+
+/// What outlives the process beside the tables: named snapshots, and tables as files.
+Status Worker::Keep() {
+  const uint64_t seed = dice_.Next();
+  if (thread_ < kCopies && dice_.Chance(30)) return CopyNorth(stressed_, thread_, seed);
+  if (thread_ < kSavedSnapshots && dice_.Chance(60)) return ChangeSaved(stressed_, thread_, seed);
+  return ReadSaved(stressed_, seed);
+}
+
+/// The shelf of the thread changes, all are read, and now and then all are emptied.
+Status Worker::Stock() {
+  const uint64_t choice = dice_.Below(100);
+  if (choice < 2) return TruncateStock(stressed_);
+  if (choice < 40) return WriteShelf(stressed_, thread_, Level());
+  if (choice < 60) {
+    return LoadShelf(stressed_, {.thread = thread_,
+                                 .seed = dice_.Next(),
+                                 .any_order = dice_.Chance(50),
+                                 .is_abandoned = dice_.Chance(10),
+                                 .writes_meanwhile = dice_.Chance(25)});
+  }
+  if (choice < 80) return CheckStock(stressed_);
+  StockBounds bounds = BeginStockBounds(stressed_.expected);
+  stressed_.Begin("snapshot");
+  const auto snapshot = stressed_.database->TakeSnapshot();
+  if (!snapshot.has_value()) return In("snapshot", snapshot.error());
+  EndStockBounds(stressed_.expected, &bounds);
+  const auto thread = static_cast<uint32_t>(dice_.Below(workload_.thread_count()));
+  return CheckStockAt(stressed_, *snapshot, bounds, thread);
 }
 
 Status Worker::Write() {
@@ -260,14 +296,19 @@ Status Worker::CompareOrder(const Snapshot& snapshot, const Predicate& predicate
 Status Worker::Hold() {
   if (!held_.has_value()) {
     Bounds bounds;
+    StockBounds stock = BeginStockBounds(stressed_.expected);
     ASSIGN_OR_RETURN(Snapshot snapshot, TakeBounded(stressed_, &bounds));
-    held_.emplace(Held{std::move(snapshot), std::move(bounds)});
+    EndStockBounds(stressed_.expected, &stock);
+    held_.emplace(Held{std::move(snapshot), std::move(bounds), std::move(stock)});
     return {};
   }
   if (dice_.Chance(10)) {
     stressed_.Begin("release of a snapshot");
     held_.reset();
     return {};
+  }
+  if (dice_.Chance(15)) {
+    return CheckStockAt(stressed_, held_->snapshot, held_->stock, thread_);
   }
   const std::string_view table = dice_.Chance(20) ? kLoose : TableOf(0);
   const size_t count = workload_.SlotsOf(table).size();
@@ -322,8 +363,9 @@ Status Worker::MergeRegions(const std::string& table) {
 
 /// Drops an index or makes it again. The index that orders stays.
 Status Worker::ChangeIndex(const std::string& table) {
-  const test::TablePlan& plan = workload_.tables()[table == kNorth ? 0 : 1];
-  const IndexOptions& index = dice_.Pick(plan.options.indexes);
+  const IndexOptions index = dice_.Pick(table == kStock   ? NewStock().indexes
+                                        : table == kNorth ? workload_.tables()[0].options.indexes
+                                                          : workload_.tables()[1].options.indexes);
   if (index.name == "size") return {};
   const bool drops = dice_.Chance(50);
   stressed_.Begin(drops ? "drop of an index" : "creation of an index");
@@ -353,11 +395,11 @@ Status Worker::ChangeFamily(const std::string& table) {
 
 Status Worker::Care() {
   if (dice_.Chance(30)) {
-    const std::string changed = dice_.Chance(50) ? kNorth : kSouth;
+    const std::string changed = dice_.Chance(20) ? kStock : dice_.Chance(50) ? kNorth : kSouth;
     return dice_.Chance(70) ? ChangeIndex(changed) : ChangeFamily(changed);
   }
-  const std::string small = dice_.Chance(50) ? kSums : kBank;
-  const std::string table = dice_.Chance(20) ? small : dice_.Chance(50) ? kNorth : kSouth;
+  const std::string small = dice_.Chance(50) ? kStock : dice_.Chance(50) ? kSums : kBank;
+  const std::string table = dice_.Chance(30) ? small : dice_.Chance(50) ? kNorth : kSouth;
   if (dice_.Chance(75)) {
     stressed_.Begin("flush");
     stressed_.log->Add(Format("{} flush {}", thread_, table));

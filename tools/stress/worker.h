@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/generator/dice.h"
+#include "tools/stress/shelves.h"
 #include "tools/stress/stressed.h"
 #include "tools/stress/transfers.h"
 
@@ -32,6 +33,7 @@ class Worker {
   struct Held {
     Snapshot snapshot;
     Bounds bounds;
+    StockBounds stock;
   };
 
   Status Write();
@@ -47,6 +49,8 @@ class Worker {
   Status CompareIndexed(const Snapshot& snapshot, const Predicate& predicate);
   Status CompareOrder(const Snapshot& snapshot, const Predicate& predicate);
   Status CompareCounts(const Snapshot& snapshot, const Predicate& predicate, uint64_t rows);
+  Status Stock();
+  Status Keep();
   Status Hold();
   Status Past();
   Status Care();

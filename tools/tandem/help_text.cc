@@ -332,7 +332,8 @@ it has to be. Prints the seed and the command that repeats the run first, what w
 done last. An answer that is wrong, or that does not come within --hang-limit, ends the
 run: exit 8, and the database stays in DIR/db. What else stops it is exit 1.
   threads (the default)  each writes rows of its own and reads all; mirrored tables,
-                         indexes against scans, held snapshots, flushes, verify
+                         indexes against scans, held snapshots, bulk loads,
+                         truncations, named snapshots, tables as files, verify
   --kill     the same in a child process that is killed and started again
   --crash    on a simulated disk that loses power and keeps a part of what was not
              synced; one thread, repeated exactly by its seed
