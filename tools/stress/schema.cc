@@ -41,10 +41,16 @@ TableOptions North(uint64_t seed, const std::vector<std::string>& keys) {
                      .compression = packing(3),
                      .block_size_bytes = block_size(4)},
                     {.name = "w", .compression = packing(5), .block_size_bytes = block_size(6)}};
-  north.indexes = {{"gen", {{"d", "gen", ColumnType::kInt64}}},
-                   {"word", {{"d", "word", ColumnType::kText}}},
-                   {"tag", {{"h", "tag", ColumnType::kBytes, true}}},
-                   {"size", {{"w", "size", ColumnType::kInt64, true}}}};
+  north.indexes = {
+      {"gen", {{"d", "gen", ColumnType::kInt64}}},
+      {"word", {{"d", "word", ColumnType::kText}}},
+      {"tag", {{"h", "tag", ColumnType::kBytes, true}}},
+      {"size", {{"w", "size", ColumnType::kInt64, true}}},
+      {"start",
+       {{.family = "d",
+         .qualifier = "word",
+         .functions = {Function::Substring(1, 2), Function::Upper()}}}},
+      {"bucket", {{.family = "h", .qualifier = "tag", .functions = {Function::Bucket(7)}}}}};
   north.split_keys = SplitKeys(keys);
   return north;
 }
@@ -136,6 +142,7 @@ std::vector<TablePlan> NewTables(uint64_t seed, const std::vector<std::string>& 
   for (const TableOptions& options : {north, MirrorOf(north), Loose()}) {
     TablePlan& table = tables.emplace_back();
     table.options = options;
+    table.functions = true;
     table.keys = keys;
     table.columns = columns;
     table.timestamps = test::Timestamps::kNone;

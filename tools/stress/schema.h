@@ -1,6 +1,6 @@
 // The tables of a stressed database and the keys of their rows.
 //
-//   north  three families, three versions in one of them, four indexes, several regions
+//   north  three families, three versions in one of them, six indexes, several regions
 //   south  its mirror: the same families, written by the same batches, stored otherwise
 //   loose  written at Durability::kMemory and by no other batch: nothing of it is ever logged
 //   sums   a few rows with two counters each, which all threads increment
