@@ -54,6 +54,15 @@ choose() {
   done
 }
 
+# All of them, picked or not, so that one is mended when the code that it changes moves.
+check_all_apply() {
+  local patch stale=()
+  for patch in "$patches"/*.patch; do
+    patch -p1 --dry-run --silent --force <"$patch" >/dev/null 2>&1 || stale+=("$(basename "$patch")")
+  done
+  [ ${#stale[@]} = 0 ] || refuse "these do not apply to the tree: ${stale[*]}"
+}
+
 field() { sed -n "s/^$1: //p;/^diff/q" "$2"; }
 
 # The tree as it is, with what was built.
@@ -199,6 +208,7 @@ worker() {
 }
 
 choose "$@" >"$work/queue" || exit 2
+check_all_apply
 total=$(wc -l <"$work/queue")
 [ "$jobs" -le "$total" ] || jobs=$total
 : >"$work/results"
