@@ -29,8 +29,8 @@ bool ReadsText(ColumnType type);
 Result<ColumnType> TypeOfFunctions(std::span<const Function> functions,
                                    std::optional<ColumnType> asked);
 
-/// Replaces `*result` by what they make of a Put. False: its value is absent. Requires: they were
-/// checked.
+/// Replaces `*result` by what they make of a Put: no more bytes than the value, or a number. False:
+/// its value is absent. Requires: they were checked.
 bool ApplyFunctions(std::span<const Function> functions, std::string_view value, int64_t timestamp,
                     std::string* result);
 

@@ -120,23 +120,25 @@ bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* v
 
 // No value that is long enough to overflow has a key.
 bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out) {
-  std::string value;
-  if (!put.is_overflow()) return AppendPutKey(column, put.value, put.timestamp, out);
-  return !column.functions.empty() && ValueOfPut(column, put, &value) &&
-         AppendKeyIfFits(column, value, out);
+  if (column.functions.empty()) {
+    return !put.is_overflow() && AppendKeyIfFits(column, put.value, out);
+  }
+  std::string made;
+  return ValueOfPut(column, put, &made) && AppendKeyIfFits(column, made, out);
 }
 
 bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64_t timestamp,
                   std::string* out) {
-  if (column.functions.empty()) return AppendKeyIfFits(column, value, out);
-  std::string made;
-  return ApplyFunctions(column.functions, value, timestamp, &made) &&
-         AppendKeyIfFits(column, made, out);
+  Cell put;
+  put.value = value;
+  put.timestamp = timestamp;
+  return AppendPutKey(column, put, out);
 }
 
+// Text that functions make is no longer than the value, so most values are known to fit unseen.
 Status CheckPutValue(const IndexColumnRecord& column, std::string_view value) {
   if (column.functions.empty()) return CheckIndexValue(column, value);
-  if (column.type != ColumnType::kText) return {};
+  if (column.type != ColumnType::kText || AlwaysFitsIndex(value.size())) return {};
   std::string made;
   if (!ApplyFunctions(column.functions, value, 0, &made) || !IsUtf8(made)) return {};
   return CheckIndexValue(column, made);

@@ -232,6 +232,11 @@ bool FitsIndex(const IndexColumnRecord& column, std::string_view value) {
   return !IsTooLong(value) && (column.type != ColumnType::kText || IsUtf8(value));
 }
 
+// Each byte may be a zero, which takes two.
+bool AlwaysFitsIndex(size_t value_bytes) {
+  return sizeof(kPresentTag) + 2 * value_bytes + kEndBytes <= kIndexKeyBytesMax;
+}
+
 Status CheckIndexValue(const IndexColumnRecord& column, std::string_view value) {
   if (FitsIndex(column, value)) return {};
   return IsBytes(column.type) && IsTooLong(value) ? TooLong(column, value)

@@ -37,6 +37,8 @@ Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string
 /// Whether a present value has an encoding. Errors: those of AppendIndexKey.
 Status CheckIndexValue(const IndexColumnRecord& column, std::string_view value);
 bool FitsIndex(const IndexColumnRecord& column, std::string_view value);
+/// Whether bytes or text of this size have an encoding whatever they are, if they fit the type.
+bool AlwaysFitsIndex(size_t value_bytes);
 /// Appends the encoding of a present value. False: it has none, and `*out` is unchanged.
 bool AppendKeyIfFits(const IndexColumnRecord& column, std::string_view value, std::string* out);
 /// Decodes one column's part and advances `*key` past it; nullopt: absent. Yields the value in its

@@ -218,6 +218,15 @@ BOOST_AUTO_TEST_CASE(LongestKeyFitsAndOneByteMoreDoesNot) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(ASizeIsKnownToFitIfZerosOfItDo) {
+  for (const ColumnType type : {ColumnType::kBytes, ColumnType::kText}) {
+    for (size_t bytes = 0; bytes <= kIndexKeyBytesMax; ++bytes) {
+      const bool fits = FitsIndex(Column(type), std::string(bytes, '\0'));
+      BOOST_REQUIRE_EQUAL(AlwaysFitsIndex(bytes), fits);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(PrefixRangeHoldsExactlyWhatStartsWithIt) {
   TestRandom random("PrefixRangeHoldsExactlyWhatStartsWithIt");
   for (const bool descending : {false, true}) {
