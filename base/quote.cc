@@ -9,6 +9,12 @@ constexpr char kHexDigits[] = "0123456789abcdef";
 
 }  // namespace
 
+std::string QuoteDoubling(std::string_view text, char quote) {
+  std::string quoted(1, quote);
+  for (const char c : text) quoted.append(c == quote ? 2 : 1, c);
+  return quoted += quote;
+}
+
 std::string Quote(std::string_view bytes) {
   std::string text = "'";
   for (const char c : bytes.substr(0, kBytesShownMax)) {

@@ -7,6 +7,9 @@
 
 namespace tandem::base {
 
+/// The text between two of `quote`, those inside doubled, as predicates read it.
+std::string QuoteDoubling(std::string_view text, char quote);
+
 /// `bytes` in single quotes with \xNN for what does not print; after 40 bytes "..." and the length.
 std::string Quote(std::string_view bytes);
 

@@ -142,13 +142,6 @@ bool Apply(const Function& function, int64_t timestamp, std::string* text) {
   return false;
 }
 
-// As in a predicate.
-std::string Quoted(std::string_view text) {
-  std::string quoted(1, '\'');
-  for (const char c : text) quoted.append(c == '\'' ? 2 : 1, c);
-  return quoted += '\'';
-}
-
 Status Invalid(const Function& function, const std::string& what) {
   return Status::InvalidArgument(std::string(FunctionName(function.kind)) + ": " + what);
 }
@@ -276,13 +269,13 @@ std::string TextOf(const Functions& functions, std::string column) {
   for (const Function& function : functions) {
     const std::string name = std::string(format::FunctionName(function.kind)) + "(";
     if (function.kind == FunctionKind::kDateTrunc) {
-      text = name + format::Quoted(function.text) + ", " + text + ")";
+      text = name + base::QuoteDoubling(function.text, '\'') + ", " + text + ")";
       continue;
     }
     text = name + text;
     if (function.first != 0) text += ", " + std::to_string(function.first);
     if (function.count != 0) text += ", " + std::to_string(function.count);
-    if (!function.text.empty()) text += ", " + format::Quoted(function.text);
+    if (!function.text.empty()) text += ", " + base::QuoteDoubling(function.text, '\'');
     text += ')';
   }
   return text;

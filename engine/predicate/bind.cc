@@ -158,7 +158,6 @@ class Binder {
           predicate.type().value_or(table_.TypeOf(family->id, predicate.qualifier()));
       return {};
     }
-    RETURN_IF_ERROR(format::CheckFunctions(leaf->column.functions));
     ASSIGN_OR_RETURN(leaf->column.type,
                      format::TypeOfFunctions(leaf->column.functions, predicate.type()));
     return {};

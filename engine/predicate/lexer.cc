@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 
 namespace tandem::engine {
@@ -187,10 +188,7 @@ bool IsPlainName(std::string_view name) {
 }
 
 std::string NameText(std::string_view name) {
-  if (IsPlainName(name)) return std::string(name);
-  std::string text(1, '"');
-  for (const char c : name) text.append(c == '"' ? 2 : 1, c);
-  return text += '"';
+  return IsPlainName(name) ? std::string(name) : base::QuoteDoubling(name, '"');
 }
 
 std::string ColumnNameText(std::string_view family, std::string_view qualifier) {

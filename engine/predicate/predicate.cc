@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/quote.h"
 #include "engine/predicate/lexer.h"
 #include "format/functions.h"
 #include "tandem/limits.h"
@@ -23,11 +24,7 @@ using Kind = Predicate::Kind;
 std::string ValueText(std::string_view value) {
   bool printable = true;
   for (const char c : value) printable &= c >= 0x20 && c < 0x7f;
-  if (printable) {
-    std::string quoted(1, '\'');
-    for (const char c : value) quoted.append(c == '\'' ? 2 : 1, c);
-    return quoted += '\'';
-  }
+  if (printable) return base::QuoteDoubling(value, '\'');
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string out = "x'";
   for (const char c : value) {

@@ -11,7 +11,7 @@
 namespace tandem::engine {
 namespace {
 
-// A look-up of a range in the index of a file costs as much as reading so many rows: it reads a
+// A look-up of a range in the index of a file costs as much as reading this many rows: it reads a
 // leaf and postings, perhaps from disk.
 constexpr uint64_t kRowsPerLookup = 4;
 

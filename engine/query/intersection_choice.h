@@ -20,7 +20,7 @@
 
 namespace tandem::engine {
 
-/// So many postings are read and intersected in the time that reading one row takes: 4.5 ns and
+/// This many postings are read and intersected in the time that reading one row takes: 4.5 ns and
 /// 100 ns where both are cached (docs/performance.md). Rows that are not cached cost more.
 inline constexpr uint64_t kPostingsPerRow = 20;
 
@@ -43,7 +43,7 @@ struct AndToServe {
   size_t conditions = 0;               ///< That an access has to cover to be exact.
   bool takes_all = false;              ///< Whatever it costs.
   bool is_counted = false;             ///< Rows that are decided by an exact access are not read.
-  std::optional<uint64_t> limit = {};  ///< The read ends after so many rows.
+  std::optional<uint64_t> limit = {};  ///< The read ends after this many rows.
 };
 
 /// Errors: kCorruption, kIoError, kCancelled.

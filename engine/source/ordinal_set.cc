@@ -18,7 +18,7 @@ namespace {
 
 // With one ordinal in this many rows or more, walking the whole bitmap costs less than sorting.
 constexpr uint32_t kRowsPerOrdinalMax = 100;
-// A gallop through so many ordinals costs as much as setting a bit for each of them.
+// A gallop through this many ordinals costs as much as setting a bit for each of them.
 constexpr size_t kOthersPerGallopMin = 16;
 // Below this many, comparing costs less than counting buckets.
 constexpr size_t kComparedMax = 512;

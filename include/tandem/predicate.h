@@ -4,8 +4,8 @@
 // Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND
 // b, [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), IS [NOT] NULL. A column is a name,
 // family:name, or "quoted"; without a family it is in the table's first. Functions may be applied
-// to it, as in lower(name) (function.h); ::type may follow. `_row` is the row key, of which there
-// are no functions. A value is 'text', x'hex', a number, TRUE or FALSE, or a parameter. A quote
+// to it, as in lower(name) (function.h); ::type may follow. `_row` is the row key; it takes no
+// functions. A value is 'text', x'hex', a number, TRUE or FALSE, or a parameter. A quote
 // inside quotes is doubled. IN () matches no row. Keywords are not case-sensitive.
 //
 // Meaning: a column compares as its type (ColumnOptions), functions as what they return, or either

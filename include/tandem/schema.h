@@ -51,7 +51,7 @@ struct FamilyOptions {
 struct IndexColumn {
   std::string family = {};  ///< Empty: the table's first family.
   std::string qualifier = {};
-  ColumnType type = ColumnType::kBytes;  ///< With functions: kBytes stands for what they return.
+  ColumnType type = ColumnType::kBytes;  ///< With functions: kBytes means what they return.
   bool descending = false;
   /// What is indexed in the place of the value; it serves conditions with the same functions. Where
   /// they make no value of the type, there is no entry, and a put is not refused.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tandem/tandem.h"
+#include "test/api/small_database.h"
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
 
@@ -23,13 +24,7 @@ struct FamilyChangeFixture {
 
   void Open() {
     database.reset();
-    Options options;
-    options.create_if_missing = true;
-    options.memory_bytes = 16 << 20;
-    options.io = IoBackend::kPosix;
-    auto opened = Database::Open(directory.Path("db"), options);
-    BOOST_REQUIRE_MESSAGE(opened.has_value(), opened.status().ToString());
-    database = *std::move(opened);
+    database = OpenSmall(directory.Path("db"));
   }
   void Add(FamilyOptions family) {
     BOOST_REQUIRE_EQUAL(database->AddFamily("t", family).ToString(), "OK");

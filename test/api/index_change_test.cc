@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tandem/tandem.h"
+#include "test/api/small_database.h"
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
 
@@ -28,15 +29,7 @@ struct IndexChangeFixture {
         database->CreateTable({.name = "t", .families = {{.name = "d"}}}).ToString(), "OK");
   }
 
-  void Open() {
-    Options options;
-    options.create_if_missing = true;
-    options.memory_bytes = 16 << 20;
-    options.io = IoBackend::kPosix;
-    auto opened = Database::Open(directory.Path("db"), options);
-    BOOST_REQUIRE_MESSAGE(opened.has_value(), opened.status().ToString());
-    database = *std::move(opened);
-  }
+  void Open() { database = OpenSmall(directory.Path("db")); }
   Status Put(const std::string& row, const std::string& qualifier, const std::string& value) {
     WriteBatch batch;
     batch.Put("t", row, "d", qualifier, value);

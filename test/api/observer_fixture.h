@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tandem/tandem.h"
+#include "test/api/small_database.h"
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
 
@@ -85,19 +86,14 @@ struct ObserverFixture {
   }
 
   Options NewOptions() const {
-    Options options;
-    options.create_if_missing = true;
-    options.memory_bytes = 16 << 20;
-    options.io = IoBackend::kPosix;
+    Options options = SmallOptions();
     options.observers = {{"a", a}, {"b", b}};
     return options;
   }
   void Open() { Open(NewOptions()); }
   void Open(const Options& options) {
     database.reset();
-    auto opened = Database::Open(directory.Path("db"), options);
-    BOOST_REQUIRE_MESSAGE(opened.has_value(), opened.status().ToString());
-    database = *std::move(opened);
+    database = OpenSmall(directory.Path("db"), options);
   }
   void Create(const TableOptions& table) {
     BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tandem/tandem.h"
+#include "test/api/small_database.h"
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
 
@@ -15,9 +16,6 @@ namespace tandem::test {
 
 struct TransactionFixture {
   TransactionFixture() {
-    options.create_if_missing = true;
-    options.memory_bytes = 16 << 20;
-    options.io = IoBackend::kPosix;
     Open();
     TableOptions table{.name = "t", .families = {{.name = "d", .max_versions = 2}, {.name = "e"}}};
     table.indexes = {{.name = "by_c", .columns = {{.family = "d", .qualifier = "c"}}}};
@@ -25,9 +23,7 @@ struct TransactionFixture {
   }
   void Open() {
     database.reset();
-    auto opened = Database::Open(directory.Path("db"), options);
-    BOOST_REQUIRE_MESSAGE(opened.has_value(), opened.status().ToString());
-    database = *std::move(opened);
+    database = OpenSmall(directory.Path("db"), options);
   }
   void Put(const std::string& row, const std::string& value) {
     WriteBatch batch;
@@ -95,7 +91,7 @@ struct TransactionFixture {
   }
 
   TemporaryDirectory directory;
-  Options options;
+  Options options = SmallOptions();
   std::unique_ptr<Database> database;
 };
 

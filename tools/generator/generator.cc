@@ -19,9 +19,8 @@ bool IsOf(const ColumnPlan& column, const FamilyOptions& family) {
   return column.family.empty() || column.family == family.name;
 }
 
-// With its family, which a name without one might not mean.
-std::string ColumnNameOf(const TableOptions& table, const IndexColumn& column) {
-  return (column.family.empty() ? table.families[0].name : column.family) + ":" + column.qualifier;
+const std::string& FamilyMeant(const TableOptions& table, const std::string& name) {
+  return name.empty() ? table.families[0].name : name;
 }
 
 size_t ValueCount(Dice* dice, Predicate::Kind kind) {
@@ -267,7 +266,7 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
   std::optional<ColumnType> cast = Cast();
   if (!indexed.functions.empty()) {
     functions = indexed.functions;
-    column = ColumnNameOf(plan_.options, indexed);
+    column = FamilyMeant(plan_.options, indexed.family) + ":" + indexed.qualifier;
     cast = indexed.type;
   }
   const ColumnType type = *format::TypeOfFunctions(functions, cast);
@@ -356,17 +355,16 @@ void Generator::BoundByTime(int64_t now_micros, ReadOptions* read) {
 }
 
 std::vector<std::string> IndexesOf(const Predicate& predicate, const TableOptions& table) {
-  const auto family_of = [&](const std::string& name) {
-    return name.empty() ? table.families[0].name : name;
-  };
   std::vector<std::string> names;
   if (predicate.kind() != Predicate::Kind::kAnd) return names;
   for (const IndexOptions& index : table.indexes) {
-    const ColumnName column{family_of(index.columns[0].family), index.columns[0].qualifier};
+    const IndexColumn& column = index.columns[0];
+    const std::string& family = FamilyMeant(table, column.family);
     const bool serves = std::ranges::any_of(predicate.children(), [&](const Predicate& child) {
       if (child.kind() == Predicate::Kind::kNot) return false;
       return !child.is_row_key() && child.children().empty() &&
-             child.qualifier() == column.qualifier && family_of(child.family()) == column.family;
+             child.qualifier() == column.qualifier && child.functions() == column.functions &&
+             FamilyMeant(table, child.family()) == family;
     });
     if (serves) names.push_back(index.name);
   }

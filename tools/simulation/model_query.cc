@@ -133,7 +133,7 @@ ColumnType TypeOfFunctions(const Functions& functions, std::optional<ColumnType>
   return *type;
 }
 
-ColumnType TypeOf(const IndexColumn& column) {
+ColumnType TypeOfIndexed(const IndexColumn& column) {
   return column.functions.empty() ? column.type : TypeOfFunctions(column.functions, column.type);
 }
 
@@ -186,7 +186,7 @@ bool Model::Refuses(const ModelOperation& operation) const {
       }
       if (indexed.functions.empty()) return !FitsType(indexed.type, column.second);
       std::string made;
-      return tandem::test::TypeOf(indexed) == ColumnType::kText &&
+      return TypeOfIndexed(indexed) == ColumnType::kText &&
              format::ApplyFunctions(indexed.functions, column.second, 0, &made) && IsUtf8(made) &&
              EncodedSize(made) > kIndexKeyBytesMax;
     });
@@ -276,8 +276,7 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
       value = Newest(in, *columns, FamilyOf(in.options, order->family), order->qualifier,
                      order->functions, read);
     }
-    if (!value.has_value() ||
-        (order != nullptr && !FitsType(tandem::test::TypeOf(*order), *value))) {
+    if (!value.has_value() || (order != nullptr && !FitsType(TypeOfIndexed(*order), *value))) {
       continue;
     }
     auto row = Visible(in, key, *columns, read);
@@ -286,7 +285,7 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
   }
   if (order != nullptr) {
     std::stable_sort(hits.begin(), hits.end(), [&](const Hit& a, const Hit& b) {
-      const int compared = CompareValues(tandem::test::TypeOf(*order), a.value, b.value);
+      const int compared = CompareValues(TypeOfIndexed(*order), a.value, b.value);
       return query.descending ? compared > 0 : compared < 0;
     });
   }

@@ -1,6 +1,8 @@
 // See the header.
 #include "tools/tandem/index_output.h"
 
+#include "tools/tandem/row_output.h"
+
 namespace tandem::tools {
 
 // Empty: nothing says how fast it goes.
@@ -17,13 +19,11 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
                           "seconds_to_build"});
   for (const IndexInfo& index : table.indexes) {
     for (const IndexColumn& column : index.options.columns) {
-      writer->Add(
-          {table.options.name, index.options.name,
-           TextOf(column.functions, column.family.empty() ? column.qualifier
-                                                          : column.family + ":" + column.qualifier),
-           ColumnTypeName(column.type), column.descending ? "desc" : "asc", index.entries,
-           index.values, index.size_bytes, index.files, index.files_without,
-           index.rows_without_entry, index.bytes_older, SecondsToBuild(index)});
+      writer->Add({table.options.name, index.options.name,
+                   TextOf(column.functions, ColumnText({column.family, column.qualifier})),
+                   ColumnTypeName(column.type), column.descending ? "desc" : "asc", index.entries,
+                   index.values, index.size_bytes, index.files, index.files_without,
+                   index.rows_without_entry, index.bytes_older, SecondsToBuild(index)});
     }
   }
   writer->End();

@@ -19,6 +19,7 @@
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/index_output.h"
 #include "tools/tandem/progress.h"
+#include "tools/tandem/row_output.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
@@ -57,8 +58,7 @@ Status TellOfCasts(Database& database, const std::string& table, const IndexOpti
   const IndexColumn& column = index.columns[0];
   QueryOptions query;
   query.use_index = index.name;
-  const std::string name =
-      column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier;
+  const std::string name = ColumnText({column.family, column.qualifier});
   const Predicate present = Predicate::IsNotNull(name).WithFunctions(column.functions);
   const auto used = database.Explain({}, table, present, query);
   if (used.has_value() || used.error().code() != StatusCode::kInvalidArgument) return {};
@@ -81,8 +81,7 @@ Status TellOfCasts(Database& database, const std::string& table, const IndexOpti
 void TellOfUnfit(const std::string& table, const IndexInfo& index, const Context& context) {
   if (index.rows_without_entry == 0) return;
   const IndexColumn& column = index.options.columns[0];
-  const std::string name = EscapeBytes(
-      column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier);
+  const std::string name = EscapeBytes(ColumnText({column.family, column.qualifier}));
   const std::string_view type = ColumnTypeName(column.type);
   const std::string rows = Format("tandem: {} rows have a cell of {} and no entry: ",
                                   FormatCount(index.rows_without_entry), name);
