@@ -305,11 +305,12 @@ Result<std::vector<std::optional<Row>>> EngineImpl::MultiGet(
 
 Result<TableView> EngineImpl::ViewOfScan(const ReadOptions& options, std::string_view table,
                                          const ScanOptions& scan, bool* are_many) {
-  const format::KeyRange rows = RowsOf(scan);
+  const KeyRanges rows = RowsOf(scan);
   const auto regions_of = [&](const Table& found) {
-    const auto regions = found.RegionsOf(rows.low, rows.high);
-    *are_many = regions.size() > tuning_.scan_regions;
-    return *are_many ? regions.first(0) : regions;
+    auto regions = found.RegionsOf(rows, tuning_.scan_regions + 1, /*from_end=*/false);
+    *are_many = regions.size() > tuning_.scan_regions || rows.size() > kPartRangesMax;
+    if (*are_many) regions.clear();
+    return regions;
   };
   return ViewOfRegions(options, table, regions_of);
 }

@@ -14,7 +14,7 @@ namespace tandem::engine {
 Result<std::unique_ptr<RowSource>> ScanRows(const ReadResources& resources, TableView view,
                                             const ReadOptions& options, const ScanOptions& scan) {
   uint64_t bytes = 0;
-  return ScanView({resources, options, scan}, std::move(view), &bytes);
+  return ScanView({resources, options, scan}, RowsOf(scan), std::move(view), &bytes);
 }
 
 Result<std::unique_ptr<RowSource>> QueryRows(const QueryRequest& request, TableView view) {

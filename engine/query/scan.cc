@@ -2,6 +2,9 @@
 #include "engine/query/scan.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -22,6 +25,12 @@ struct PreparedScan {
   std::unique_ptr<ReadContext> context;
   std::vector<Cluster> clusters;
 };
+
+format::KeyRange KeysOf(const std::string& start, const std::string& end) {
+  format::KeyRange keys{start, std::nullopt};
+  if (!end.empty()) keys.high = end;
+  return keys;
+}
 
 // The bytes of the family's blocks that hold rows of the source; a result above `most` need not be
 // exact.
@@ -48,25 +57,29 @@ class RegionScan final : public RowSource {
         scan_(request.scan),
         pin_(std::move(pin)),
         rows_(RowsOf(scan_)),
+        end_(rows_.size()),
         regions_(regions_first),
         is_limited_(scan_.limit > 0),
         left_(is_limited_ ? scan_.limit : UINT64_MAX) {
     options_.snapshot = nullptr;  // The pins are at its point.
-    scan_.prefix.clear();         // Part of rows_.
+    scan_.ranges.clear();
   }
 
-  /// Opens the part at the beginning, or at the end, of rows_ and takes its keys out of them.
+  /// Opens the part at the beginning, or at the end, of what is left.
   Status OpenPart();
   Result<bool> NextBatch(format::RowBatch* batch) override;
 
  private:
+  std::span<const format::KeyRange> NextRows() const;
+  void TakeRows(size_t count, std::string border);
+
   const ReadResources resources_;
   ReadOptions options_;
-  ScanOptions scan_;  // Of the current part.
+  ScanOptions scan_;  // Of the current part; its keys are in rows_.
   const PinRegions pin_;
-  format::KeyRange rows_;  // In no part yet.
-  bool is_last_ = false;   // Nothing is left in rows_.
-  size_t regions_;         // Of the next part.
+  KeyRanges rows_;
+  size_t first_ = 0, end_;  // Those of rows_ that are in no part yet.
+  size_t regions_;          // Of the next part.
   const bool is_limited_;
   uint64_t left_;           // Of the limit.
   uint64_t bytes_ = 0;      // That were scanned.
@@ -74,21 +87,42 @@ class RegionScan final : public RowSource {
   std::unique_ptr<RowSource> part_;
 };
 
+std::span<const format::KeyRange> RegionScan::NextRows() const {
+  const std::span left = std::span(rows_).subspan(first_, end_ - first_);
+  const size_t count = std::min(left.size(), kPartRangesMax);
+  return scan_.reverse ? left.last(count) : left.first(count);
+}
+
+// Takes what is before the border, in reverse from it on, out of the next `count` ranges. Allocates
+// nothing.
+void RegionScan::TakeRows(size_t count, std::string border) {
+  if (scan_.reverse) {
+    for (; count > 0 && rows_[end_ - 1].low >= border; --count) --end_;
+    if (count == 0) return;
+    std::optional<std::string>& high = rows_[end_ - 1].high;
+    if (!high.has_value() || border < *high) high = std::move(border);
+    return;
+  }
+  const auto is_before = [&border](const format::KeyRange& range) {
+    return border.empty() || (range.high.has_value() && *range.high <= border);
+  };
+  for (; count > 0 && is_before(rows_[first_]); --count) ++first_;
+  if (count > 0 && rows_[first_].low < border) rows_[first_].low = std::move(border);
+}
+
 // After an error nothing has changed: no row is left out if the caller goes on.
 Status RegionScan::OpenPart() {
   part_.reset();
   const bool reverse = scan_.reverse;
+  const std::span<const format::KeyRange> next = NextRows();
   ASSIGN_OR_RETURN(TableView view,
-                   pin_({.rows = rows_, .regions_max = regions_, .from_end = reverse}));
-  scan_.start = rows_.low;
-  scan_.end = rows_.high.value_or("");
+                   pin_({.rows = next, .regions_max = regions_, .from_end = reverse}));
   scan_.limit = is_limited_ ? left_ : 0;
-  const std::string border =
-      reverse ? view.regions.front()->start_key : view.regions.back()->end_key;
-  ASSIGN_OR_RETURN(part_, ScanView({resources_, options_, scan_}, std::move(view), &bytes_));
-  is_last_ = border.empty() || !rows_.Contains(border) || border == rows_.low;
-  if (!is_last_ && reverse) rows_.high = border;
-  if (!is_last_ && !reverse) rows_.low = border;
+  std::string border = reverse ? view.regions.front()->start_key : view.regions.back()->end_key;
+  // Ranges of regions that are not pinned add nothing.
+  ASSIGN_OR_RETURN(part_, ScanView({resources_, options_, scan_},
+                                   KeyRanges(next.begin(), next.end()), std::move(view), &bytes_));
+  TakeRows(next.size(), std::move(border));
   regions_ = std::min(2 * regions_, kPartRegionsMax);
   return {};
 }
@@ -98,7 +132,7 @@ Result<bool> RegionScan::NextBatch(format::RowBatch* batch) {
     if (part_ == nullptr) RETURN_IF_ERROR(OpenPart());
     ASSIGN_OR_RETURN(const bool more, part_->NextBatch(batch));
     if (more) break;
-    if (is_last_ || left_ == 0) return false;
+    if (first_ == end_ || left_ == 0) return false;
     part_.reset();
   }
   // A row in pieces counts with its first.
@@ -109,10 +143,14 @@ Result<bool> RegionScan::NextBatch(format::RowBatch* batch) {
 
 }  // namespace
 
-format::KeyRange RowsOf(const ScanOptions& scan) {
-  format::KeyRange rows{scan.start, std::nullopt};
-  if (!scan.end.empty()) rows.high = scan.end;
-  return Intersect(rows, {scan.prefix, format::Successor(scan.prefix)});
+KeyRanges RowsOf(const ScanOptions& scan) {
+  const format::KeyRange rows =
+      Intersect(KeysOf(scan.start, scan.end), {scan.prefix, format::Successor(scan.prefix)});
+  if (scan.ranges.empty()) return Unite({rows});
+  KeyRanges ranges;
+  ranges.reserve(scan.ranges.size());
+  for (const RowRange& range : scan.ranges) ranges.push_back(KeysOf(range.start, range.end));
+  return Intersect(Unite(std::move(ranges)), {rows});
 }
 
 Result<bool> FitsCache(const ReadResources& resources, const std::vector<Cluster>& clusters,
@@ -131,13 +169,13 @@ Result<bool> FitsCache(const ReadResources& resources, const std::vector<Cluster
   return *bytes <= most;
 }
 
-Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, TableView view,
-                                            uint64_t* bytes) {
+Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, const KeyRanges& rows,
+                                            TableView view, uint64_t* bytes) {
   const ScanOptions& scan = request.scan;
   ASSIGN_OR_RETURN(ReadSchema schema, ReadSchema::Make(view, request.options));
   view.point = schema.point;
   schema.needs_cells = true;
-  ASSIGN_OR_RETURN(std::vector<Cluster> clusters, FindClusters(view, RowsOf(scan)));
+  ASSIGN_OR_RETURN(std::vector<Cluster> clusters, FindClusters(view, rows));
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &clusters));
   auto context =
       std::make_unique<ReadContext>(request.resources, std::move(view), std::move(schema));
@@ -146,19 +184,19 @@ Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, TableVie
   ASSIGN_OR_RETURN(context->fills_cache, FitsCache(request.resources, clusters, bytes));
   const auto prepared =
       std::make_shared<const PreparedScan>(PreparedScan{std::move(context), std::move(clusters)});
-  std::unique_ptr<RowSource> rows = std::make_unique<LimitIterator>(
+  std::unique_ptr<RowSource> source = std::make_unique<LimitIterator>(
       ConcatenatingIterator(prepared->context.get(), prepared->clusters,
                             /*access=*/nullptr, scan.reverse),
       scan.limit);
-  rows->Keep(prepared);
-  return rows;
+  source->Keep(prepared);
+  return source;
 }
 
 Result<std::unique_ptr<RowSource>> ScanInParts(const ScanRequest& request, PinRegions pin,
                                                size_t regions_first) {
-  auto rows = std::make_unique<RegionScan>(request, std::move(pin), regions_first);
-  RETURN_IF_ERROR(rows->OpenPart());
-  return std::unique_ptr<RowSource>(std::move(rows));
+  auto scan = std::make_unique<RegionScan>(request, std::move(pin), regions_first);
+  RETURN_IF_ERROR(scan->OpenPart());
+  return std::unique_ptr<RowSource>(std::move(scan));
 }
 
 }  // namespace tandem::engine

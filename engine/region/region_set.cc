@@ -7,6 +7,20 @@
 #include "base/quote.h"
 
 namespace tandem::engine {
+namespace {
+
+// The places [first, second) of the regions that hold keys of the range: one that begins where it
+// ends holds none.
+std::pair<size_t, size_t> PlacesOf(const Table& table, const format::KeyRange& range) {
+  size_t end = table.regions.size();
+  if (range.high.has_value()) {
+    end = table.PlaceOf(*range.high);
+    if (table.regions[end]->start_key() < *range.high) ++end;
+  }
+  return {table.PlaceOf(range.low), end};
+}
+
+}  // namespace
 
 size_t Table::PlaceOf(std::string_view row) const {
   const auto after = std::upper_bound(
@@ -22,27 +36,21 @@ std::span<const std::shared_ptr<Region>> Table::RegionsOf(
   return std::span(regions).subspan(begin, std::max(end, begin + 1) - begin);
 }
 
-std::span<const std::shared_ptr<Region>> Table::RegionsOf(const format::KeyRange& rows,
-                                                          size_t count, bool from_end) const {
-  std::span<const std::shared_ptr<Region>> found = RegionsOf(rows.low, rows.high);
-  // One that begins where the range ends holds none of its keys.
-  const bool is_past = rows.high.has_value() && found.back()->start_key() >= *rows.high;
-  if (is_past) found = found.first(found.size() - 1);
-  count = std::min(count, found.size());
-  return from_end ? found.last(count) : found.first(count);
-}
-
-std::vector<std::shared_ptr<Region>> Table::RegionsOf(
-    std::span<const format::KeyRange> ranges) const {
+std::vector<std::shared_ptr<Region>> Table::RegionsOf(std::span<const format::KeyRange> ranges,
+                                                      size_t count, bool from_end) const {
   std::vector<std::shared_ptr<Region>> found;
-  size_t next = 0;  // Those before are in `found`, or hold no key of the ranges.
-  for (const format::KeyRange& range : ranges) {
-    for (next = std::max(next, PlaceOf(range.low)); next < regions.size(); ++next) {
-      if (range.high.has_value() && regions[next]->start_key() >= *range.high) break;
-      found.push_back(regions[next]);
+  // Those outside are in `found`, or hold no key of the ranges that come next.
+  size_t first = 0, last = regions.size();
+  for (size_t i = 0; i < ranges.size() && found.size() < count; ++i) {
+    const auto [begin, end] = PlacesOf(*this, ranges[from_end ? ranges.size() - 1 - i : i]);
+    first = from_end ? begin : std::max(first, begin);
+    last = from_end ? std::min(last, end) : end;
+    while (first < last && found.size() < count) {
+      found.push_back(regions[from_end ? --last : first++]);
     }
   }
   if (found.empty()) found.push_back(regions.front());
+  if (from_end) std::reverse(found.begin(), found.end());
   return found;
 }
 

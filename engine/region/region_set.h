@@ -33,12 +33,14 @@ struct Table {
   /// The regions that hold keys from `first` to `last` (nullopt: the last key); at least one.
   std::span<const std::shared_ptr<Region>> RegionsOf(std::string_view first,
                                                      std::optional<std::string_view> last) const;
-  /// The first regions, or the last ones, that hold keys of `rows`: one to `count`. Requires:
-  /// `rows` is not empty, `count` is not 0.
-  std::span<const std::shared_ptr<Region>> RegionsOf(const format::KeyRange& rows, size_t count,
-                                                     bool from_end) const;
-  /// The regions that hold keys of `ranges`, which are ascending and disjoint; at least one.
-  std::vector<std::shared_ptr<Region>> RegionsOf(std::span<const format::KeyRange> ranges) const;
+  /// The first regions, or the last ones, that hold keys of `ranges`, which are ascending and
+  /// disjoint: one to `count`. Requires: no range is empty, `count` is not 0.
+  std::vector<std::shared_ptr<Region>> RegionsOf(std::span<const format::KeyRange> ranges,
+                                                 size_t count, bool from_end) const;
+  /// All of them.
+  std::vector<std::shared_ptr<Region>> RegionsOf(std::span<const format::KeyRange> ranges) const {
+    return RegionsOf(ranges, regions.size(), /*from_end=*/false);
+  }
   /// The regions that hold these rows, by start key.
   std::vector<std::shared_ptr<Region>> RegionsOfEach(std::span<const std::string_view> rows) const;
   /// The place in `regions` of the one that holds `row`.

@@ -173,9 +173,14 @@ Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::K
 
 Result<std::vector<Cluster>> FindClusters(const TableView& view, const KeyRanges& rows) {
   std::vector<Cluster> clusters;
+  auto first = rows.begin();  // Those before hold no key of the next regions.
   for (const std::shared_ptr<const RegionVersion>& region : view.regions) {
-    for (const format::KeyRange& range : rows) {
-      RETURN_IF_ERROR(AddClustersOf(view, *region, range, &clusters));
+    while (first != rows.end() && first->high.has_value() && *first->high <= region->start_key) {
+      ++first;
+    }
+    for (auto range = first; range != rows.end(); ++range) {
+      if (!region->end_key.empty() && range->low >= region->end_key) break;
+      RETURN_IF_ERROR(AddClustersOf(view, *region, *range, &clusters));
     }
   }
   return clusters;

@@ -566,8 +566,8 @@ class Database {
   Result<std::vector<std::optional<Row>>> MultiGet(const ReadOptions& options,
                                                    std::string_view table,
                                                    std::span<const std::string_view> rows);
-  /// Iterates over a range of keys in byte order. Errors: as Get; read errors, and kCancelled (see
-  /// ReadOptions::cancelled), come from the cursor.
+  /// Iterates over a range of keys, or over several, in byte order. Errors: as Get; read errors,
+  /// and kCancelled (see ReadOptions::cancelled), come from the cursor.
   Result<Cursor> Scan(const ReadOptions& options, std::string_view table, const ScanOptions& scan);
   /// Iterates over the rows that satisfy the predicate: exactly those of a full scan at the same
   /// point in time, in key order unless QueryOptions::order_by says otherwise. Errors: as Scan;

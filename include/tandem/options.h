@@ -141,12 +141,22 @@ struct ReadOptions {
   const std::atomic<bool>* cancelled = nullptr;
 };
 
+/// Row keys. There are none if `end` is not above `start`.
+struct RowRange {
+  std::string start = {};  ///< First key, inclusive; empty: from the first row.
+  std::string end = {};    ///< Exclusive; empty: to the last row.
+};
+
 struct ScanOptions {
   std::string start = {};   ///< First key, inclusive; empty: from the first row.
   std::string end = {};     ///< Exclusive; empty: to the last row.
   std::string prefix = {};  ///< Only keys that start with it; combines with start and end.
   bool reverse = false;
-  uint64_t limit = 0;  ///< 0: no limit.
+  uint64_t limit = 0;  ///< Of all ranges together; 0: no limit.
+  /// Only keys in one of them; combines with start, end and prefix. Empty: all keys. They may come
+  /// in any order, overlap and be many: each row is returned once, and the rows in key order. What
+  /// lies between them is not read.
+  std::vector<RowRange> ranges = {};
 };
 
 struct QueryOptions {

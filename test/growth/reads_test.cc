@@ -50,6 +50,15 @@ Predicate BothEnds(uint64_t n) {
       {Predicate::Less("_row", RowKey(8)), Predicate::GreaterOrEqual("_row", RowKey(n - 8))});
 }
 
+/// Two rows each of 16 ranges, far from each other.
+void ScanPairs(TestEngine* engine, uint64_t n) {
+  ScanOptions pairs;
+  for (uint64_t i = kHits; i > 0; --i) {
+    pairs.ranges.push_back({RowKey(i * n / kHits - 2), RowKey(i * n / kHits)});
+  }
+  BOOST_CHECK_EQUAL(RowsOf((**engine).Scan({}, "t", pairs)), 2 * kHits);
+}
+
 BOOST_AUTO_TEST_SUITE(Reads)
 
 BOOST_AUTO_TEST_CASE(AQueryReadsTheBlocksOfItsHits) {
@@ -153,6 +162,21 @@ BOOST_AUTO_TEST_CASE(AQueryOfRowKeysReadsTheBlocksOfItsRows) {
            const auto in = Predicate::Compare(Predicate::Kind::kIn, "_row", std::move(keys));
            BOOST_CHECK_EQUAL(RowsOf((**engine).Query({}, "t", in, {})), kHits);
          })});
+}
+
+BOOST_AUTO_TEST_CASE(AScanOfRangesReadsNothingBetweenThem) {
+  Check({.cost = "reads of a cold scan of 16 ranges of 2 of n rows",
+         .n = kRows,
+         .bound = AtMostLogarithmic(kHits, 1),
+         .measure = ColdReads(ScanPairs)});
+  Check({.cost = "bytes that a cold scan of 16 ranges of 2 of n rows reads",
+         .n = 8 * kRows,
+         .bound = AtMost(128 << 10),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           OpenColdTable(&engine, n, kHits);
+           return static_cast<double>(IoBytesOf(&engine, [&] { ScanPairs(&engine, n); }).read);
+         }});
 }
 
 BOOST_AUTO_TEST_CASE(AQueryOfRangesReadsNothingBetweenThem) {

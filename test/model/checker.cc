@@ -37,12 +37,6 @@ std::string Describe(const ReadOptions& read) {
   return text + (read.snapshot != nullptr ? " at a snapshot" : "");
 }
 
-std::string Describe(const ScanOptions& scan) {
-  return "scan from " + Shown(scan.start) + " to " + Shown(scan.end) + " prefix " +
-         Shown(scan.prefix) + (scan.reverse ? " reversed" : "") + " limit " +
-         std::to_string(scan.limit);
-}
-
 }  // namespace
 
 void RequireOk(const Status& status, const std::string& context) {

@@ -306,6 +306,12 @@ ScanOptions Generator::NewScan() {
   if (dice_.Chance(20)) scan.prefix = Key().substr(0, dice_.Below(4));
   if (dice_.Chance(30)) scan.limit = 1 + dice_.Below(20);
   scan.reverse = dice_.Chance(50);
+  if (!dice_.Chance(25)) return scan;
+  for (uint64_t count = 1 + dice_.Below(5); count > 0; --count) {
+    RowRange& range = scan.ranges.emplace_back();
+    if (dice_.Chance(90)) range.start = Key();
+    if (dice_.Chance(90)) range.end = Key();
+  }
   return scan;
 }
 

@@ -24,12 +24,30 @@ bool Wants(const ModelRead& read, const std::string& first_family, const std::st
          });
 }
 
+bool IsBetween(const std::string& key, const std::string& start, const std::string& end) {
+  return key >= start && (end.empty() || key < end);
+}
+
 bool IsInScan(const ScanOptions& scan, const std::string& key) {
-  return key >= scan.start && (scan.end.empty() || key < scan.end) &&
+  const bool is_in_any =
+      scan.ranges.empty() ||
+      std::any_of(scan.ranges.begin(), scan.ranges.end(),
+                  [&](const RowRange& range) { return IsBetween(key, range.start, range.end); });
+  return is_in_any && IsBetween(key, scan.start, scan.end) &&
          key.compare(0, scan.prefix.size(), scan.prefix) == 0;
 }
 
 }  // namespace
+
+std::string Describe(const ScanOptions& scan) {
+  std::string text = "scan from " + Shown(scan.start) + " to " + Shown(scan.end) + " prefix " +
+                     Shown(scan.prefix) + (scan.reverse ? " reversed" : "") + " limit " +
+                     std::to_string(scan.limit);
+  for (const RowRange& range : scan.ranges) {
+    text += ", " + Shown(range.start) + " to " + Shown(range.end);
+  }
+  return text;
+}
 
 std::string Shown(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";

@@ -162,6 +162,8 @@ class Model {
 /// `type`. Requires: both fit it; types of bytes, text and int64.
 int CompareValues(ColumnType type, std::string_view a, std::string_view b);
 
+std::string Describe(const ScanOptions& scan);
+
 /// `bytes` in quotes, with \xNN for what is not printable.
 std::string Shown(std::string_view bytes);
 

@@ -94,9 +94,7 @@ Status Reads::CompareMultiGet() {
 Status Reads::CompareRange() {
   const ScanOptions scan = generator_.NewScan();
   const ReadOptions read = NewRead();
-  const std::string where = Where(Format(
-      "scan from {} to {} prefix {} limit {}{}", test::Shown(scan.start), test::Shown(scan.end),
-      test::Shown(scan.prefix), scan.limit, scan.reverse ? " reverse" : ""));
+  const std::string where = Where(test::Describe(scan));
   const auto found = ReadAll(moment_.engine->Scan(read, table_.name, scan));
   if (!found.has_value()) return In(where, found.error());
   return SameRows(where, moment_.model->Scan(table_.name, scan, ModelReadOf(read)), *found);

@@ -1,14 +1,17 @@
 // Scans of many regions, which pin a few of them after the other: they show one moment, whatever
 // happens to the regions that they have not reached.
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "test/engine/jobs/region_fixture.h"
 #include "test/support/print.h"
 #include "test/support/test_random.h"
+#include "tools/simulation/model.h"
 
 namespace tandem::test {
 namespace {
@@ -68,6 +71,62 @@ BOOST_AUTO_TEST_CASE(EveryRangeIsWhatOneRegionWouldGive) {
                                                       << scan.limit << ", " << found.size()
                                                       << " rows for " << expected.size());
   }
+}
+
+// A scan of ranges is what scans of each of them give, one after the other; here in random regions.
+BOOST_AUTO_TEST_CASE(SeveralRangesAreWhatTheirScansGive) {
+  constexpr uint64_t kRegions = 9, kRows = 20 * kRegions;
+  Make(kRegions);
+  PutRows(30, 100, "b");
+  TestRandom random("ranges of one scan");
+  for (int i = 0; i < 400; ++i) {
+    ScanOptions scan;
+    std::set<uint64_t> borders;
+    const uint64_t ranges = 1 + random.Below(random.OneIn(10) ? 80 : 6);
+    while (borders.size() < 2 * ranges) borders.insert(random.Below(kRows + 10));
+    std::vector<std::string> expected;
+    for (auto border = borders.begin(); border != borders.end();) {
+      const std::string low = Key(*border++), high = Key(*border++);
+      scan.ranges.push_back({low, high});
+      const std::vector<std::string> rows = All({.start = low, .end = high});
+      expected.insert(expected.end(), rows.begin(), rows.end());
+      // Each row is returned once.
+      if (random.OneIn(3)) scan.ranges.push_back({low, random.OneIn(2) ? low + "5" : high});
+      if (random.OneIn(5)) scan.ranges.push_back({high, low});
+    }
+    for (size_t left = scan.ranges.size(); left > 1; --left) {
+      std::swap(scan.ranges[left - 1], scan.ranges[random.Below(left)]);
+    }
+    if (random.OneIn(3)) scan.start = Key(random.Below(kRows));
+    if (random.OneIn(3)) scan.end = Key(random.Below(kRows));
+    if (random.OneIn(5)) scan.prefix = Key(random.Below(kRows)).substr(0, 4);
+    std::erase_if(expected, [&scan](const std::string& row) {
+      const std::string key = row.substr(0, row.find('='));
+      return key < scan.start || (!scan.end.empty() && key >= scan.end) ||
+             !key.starts_with(scan.prefix);
+    });
+    scan.reverse = random.OneIn(2);
+    if (scan.reverse) std::reverse(expected.begin(), expected.end());
+    scan.limit = random.OneIn(2) ? 0 : 1 + random.Below(60);
+    if (scan.limit > 0) expected.resize(std::min<size_t>(expected.size(), scan.limit));
+    tuning.scan_regions = 1 + static_cast<uint32_t>(i / 50);
+    if (i % 50 == 0) Reopen();
+    const std::vector<std::string> found = All(scan);
+    BOOST_REQUIRE_MESSAGE(found == expected, Describe(scan) << ": " << found.size() << " rows for "
+                                                            << expected.size());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(RangesWithoutKeysHaveNoRows) {
+  Make(3);
+  for (const std::string& end : {Key(20), Key(19), std::string("0")}) {
+    BOOST_CHECK(All({.ranges = {{Key(20), end}}}).empty());
+    BOOST_CHECK(All({.start = Key(20), .end = end}).empty());
+  }
+  BOOST_CHECK(All({.start = Key(5), .ranges = {{"", Key(5)}}}).empty());
+  BOOST_CHECK(All({.prefix = "2", .ranges = {{}}}).empty());
+  BOOST_CHECK_EQUAL(All({.ranges = {{}}}).size(), 60u);
+  BOOST_CHECK_EQUAL(All({.ranges = {{Key(58), ""}, {"", Key(1)}}}).size(), 3u);
 }
 
 // Every change there is, to regions that the cursor has not reached.
