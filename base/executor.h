@@ -3,11 +3,14 @@
 // says so.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <utility>
+
+#include "tandem/status.h"
 
 namespace tandem::base {
 
@@ -60,6 +63,28 @@ class Executor {
   virtual void Drain() = 0;
   /// True when jobs run only inside Drain: to wait for a job, call Drain instead of sleeping.
   virtual bool runs_inline() const { return false; }
+};
+
+/// Runs loops whose iterations do not depend on each other, on the threads that have time. Threads:
+/// any, also within an iteration.
+class Parallel {
+ public:
+  using Iteration = std::function<Status(size_t i)>;
+
+  /// A loop that has begun.
+  class Loop {
+   public:
+    /// Leaves out the iterations that have not begun, and waits for the others.
+    virtual ~Loop() = default;
+    /// Runs the iterations that no thread has begun, and waits for the others. Errors: that of one
+    /// iteration; those that had not begun by then are left out.
+    virtual Status Finish() = 0;
+  };
+
+  virtual ~Parallel() = default;
+  /// Begins a loop that calls iteration(0) to iteration(count - 1), each once. No thread need take
+  /// them: what is left runs in Finish.
+  virtual std::unique_ptr<Loop> Begin(size_t count, Iteration iteration) = 0;
 };
 
 }  // namespace tandem::base

@@ -2,6 +2,7 @@
 #include "index/section_writer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/arena.h"
 #include "base/status_macros.h"
@@ -69,6 +70,7 @@ struct IndexSectionWriter::Impl {
   Part current_part, older_part;
   GrowingBitmap present, touched;
   bool is_complete = true;
+  bool is_sorted = false;
   std::vector<Input> inputs;
   RowIndexFacts facts;
   std::string key;
@@ -170,7 +172,14 @@ uint64_t IndexSectionWriter::sort_bytes() const {
   return entries * sizeof(CollectedEntry);
 }
 
+void IndexSectionWriter::Sort() {
+  if (std::exchange(impl_->is_sorted, true)) return;
+  SortByKey(&impl_->current_part.entries);
+  SortByKey(&impl_->older_part.entries);
+}
+
 Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_count) {
+  Sort();
   IndexSummary summary;
   summary.index = impl_->index.id;
   RETURN_IF_ERROR(impl_->WritePart(IndexPart::kCurrent, row_count, out, &summary));
@@ -187,7 +196,6 @@ Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, 
                                            IndexSummary* summary) {
   const bool current = which == IndexPart::kCurrent;
   Part& from = part(current);
-  SortByKey(&from.entries);
   std::vector<std::unique_ptr<ValueSource>> sources;
   sources.push_back(NewCollectedSource(from.entries));
   for (const Input& input : inputs) {

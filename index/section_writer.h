@@ -53,6 +53,8 @@ class IndexSectionWriter {
   /// section of it.
   bool is_complete() const;
 
+  /// Sorts the collected entries, which Write does otherwise. Nothing may be added afterwards.
+  void Sort();
   /// Sorts, merges and writes the section: leaves, postings, directory for each part that has
   /// entries, then present and touched. `row_count` is that of the finished file.
   Result<IndexSummary> Write(SectionWriter* out, uint32_t row_count);

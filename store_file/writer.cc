@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <utility>
 
 #include "base/check.h"
@@ -35,7 +36,7 @@ struct StoreFileWriter::Impl {
   Impl(std::unique_ptr<base::File> new_file, StoreFileSpec new_spec)
       : file(std::move(new_file)),
         spec(std::move(new_spec)),
-        out(file.get(), spec.id, spec.alignment),
+        out(file.get(), spec.id, spec.alignment, spec.parallel),
         data(file.get(), *spec.table, &out),
         row(*spec.table, &data, &out),
         statistics(*spec.table) {
@@ -53,8 +54,11 @@ struct StoreFileWriter::Impl {
   Result<Ordinal> FinishRow(std::string_view key, std::span<const Cell> indexed,
                             RowEntries entries);
   void CountMemory(uint64_t besides_bytes = 0);
+  Status WriteAndSort(const std::function<Status()>& write, IndexSectionWriter* next);
+  Status WriteRowSections();
   Status WriteKeyHashes();
   Status WriteFilter();
+  Status WriteIndex(IndexSectionWriter* index);
 
   std::unique_ptr<base::File> file;
   StoreFileSpec spec;
@@ -85,7 +89,7 @@ StoreFileWriter::~StoreFileWriter() = default;
 
 uint32_t StoreFileWriter::row_count() const { return static_cast<uint32_t>(impl_->hashes.size()); }
 uint64_t StoreFileWriter::size_bytes() const {
-  return impl_->out.offset() + impl_->data.waiting_bytes();
+  return impl_->out.offset() + impl_->out.waiting_bytes() + impl_->data.waiting_bytes();
 }
 uint64_t StoreFileWriter::entry_bytes() const { return impl_->entry_bytes; }
 IndexSectionWriter& StoreFileWriter::index(size_t i) { return *impl_->indexes[i]; }
@@ -240,21 +244,44 @@ Result<StoreFileSummary> StoreFileWriter::FinishAt(SequenceNumber sequence) {
 Status StoreFileWriter::WriteSections() {
   Impl& impl = *impl_;
   CHECK(row_count() > 0);
-  SectionWriter* out = &impl.out;
   RETURN_IF_ERROR(impl.data.WriteBlocks());
-  RETURN_IF_ERROR(out->End(row_count()));
-  RETURN_IF_ERROR(impl.data.WriteSections(row_count()));
-  RETURN_IF_ERROR(impl.WriteKeyHashes());
-  const Bitmap clean = impl.statistics.CleanRows();
-  RETURN_IF_ERROR(WriteBitmapSection(SectionKind::kCleanRows, 0, clean, out));
-  RETURN_IF_ERROR(impl.WriteFilter());
-
+  RETURN_IF_ERROR(impl.out.End(row_count()));
+  std::vector<IndexSectionWriter*> indexes;
   for (const auto& index : impl.indexes) {
-    if (!index->is_complete()) continue;
-    impl.CountMemory(uint64_t{row_count()} * kPostingBytes + index->sort_bytes());
-    ASSIGN_OR_RETURN(IndexSummary section, index->Write(out, row_count()));
-    impl.sections.push_back(std::move(section));
+    if (index->is_complete()) indexes.push_back(index.get());
   }
+  indexes.push_back(nullptr);
+  RETURN_IF_ERROR(impl.WriteAndSort([&] { return impl.WriteRowSections(); }, indexes[0]));
+  for (size_t i = 0; i + 1 < indexes.size(); ++i) {
+    RETURN_IF_ERROR(impl.WriteAndSort([&] { return impl.WriteIndex(indexes[i]); }, indexes[i + 1]));
+  }
+  return {};
+}
+
+// Writes something, and sorts the entries of the index that comes next, if there is one, meanwhile.
+Status StoreFileWriter::Impl::WriteAndSort(const std::function<Status()>& write,
+                                           IndexSectionWriter* next) {
+  CountMemory(hashes.size() * kPostingBytes + (next == nullptr ? 0 : next->sort_bytes()));
+  if (spec.parallel == nullptr || next == nullptr) return write();
+  const std::unique_ptr<base::Parallel::Loop> sort = spec.parallel->Begin(1, [next](size_t) {
+    next->Sort();
+    return Status();
+  });
+  RETURN_IF_ERROR(write());
+  return sort->Finish();
+}
+
+Status StoreFileWriter::Impl::WriteRowSections() {
+  RETURN_IF_ERROR(data.WriteSections(hashes.size()));
+  RETURN_IF_ERROR(WriteKeyHashes());
+  const Bitmap clean = statistics.CleanRows();
+  RETURN_IF_ERROR(WriteBitmapSection(SectionKind::kCleanRows, 0, clean, &out));
+  return WriteFilter();
+}
+
+Status StoreFileWriter::Impl::WriteIndex(IndexSectionWriter* index) {
+  ASSIGN_OR_RETURN(IndexSummary section, index->Write(&out, hashes.size()));
+  sections.push_back(std::move(section));
   return {};
 }
 

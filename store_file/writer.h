@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/executor.h"
 #include "base/file_system.h"
 #include "format/block/block_cache.h"
 #include "format/cell/cell.h"
@@ -43,6 +44,8 @@ struct StoreFileSpec {
   bool one_sequence = false;
   /// Makes room for the writer and counts what it takes; outlives it. May be null.
   BlockCache* cache = nullptr;
+  /// Shares the work, all but the end of the file. May be null.
+  base::Parallel* parallel = nullptr;
 };
 
 /// How the index entries of a row reach the file.

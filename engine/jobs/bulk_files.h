@@ -27,10 +27,12 @@ class BulkFiles {
     int64_t timestamp = 0;   ///< Of cells without their own.
     int64_t now_micros = 0;  ///< Cells that have expired by then are left out.
   };
-  /// `work` outlives it.
-  BulkFiles(const LoadWork& work, Spec spec)
+  /// `work` outlives it. `parallel` shares the work of Add and End.
+  BulkFiles(const LoadWork& work, Spec spec, base::Parallel* parallel)
       : spec_(std::move(spec)),
-        files_(work.files, spec_.table, RegionsOfTable(*work.regions, spec_.table)) {}
+        files_(work.files, spec_.table, RegionsOfTable(*work.regions, spec_.table)) {
+    files_.Share(parallel);
+  }
 
   /// Adds the puts of a batch, whose row keys rise. Errors: kInvalidArgument (a row above
   /// kBatchBytesMax); those of StoreFileWriter. After an error it must not be used.

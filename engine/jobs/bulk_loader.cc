@@ -39,7 +39,7 @@ BulkLoader::BulkLoader(const LoadWork& work, BulkFiles::Spec spec, bool any_orde
   NewRun();
 }
 
-BulkFiles& BulkLoader::NewRun() { return runs_.emplace_back(work_, spec_); }
+BulkFiles& BulkLoader::NewRun() { return runs_.emplace_back(work_, spec_, &queue_); }
 
 // The queue's other end.
 Status BulkLoader::Write(wal::BatchEncoder batch) {

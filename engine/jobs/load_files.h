@@ -38,6 +38,8 @@ class LoadFiles {
         region_of_(std::move(region_of)),
         run_(work, table_) {}
 
+  /// Shares the work of writing.
+  void Share(base::Parallel* parallel) { run_.Share(parallel); }
   /// The writer that takes the row of that key, with cells of sequence 0. Requires: keys rise, and
   /// the row before is complete. Lifetime: until the next call.
   Result<format::StoreFileWriter*> WriterFor(std::string_view key);

@@ -80,7 +80,8 @@ Result<format::StoreFileWriter*> RunWriter::NextFile() {
                                                      .region_start = region_start_,
                                                      .alignment = alignment,
                                                      .one_sequence = one_sequence_,
-                                                     .cache = work_.files->cache()});
+                                                     .cache = work_.files->cache(),
+                                                     .parallel = parallel_});
   return &*current_.writer;
 }
 

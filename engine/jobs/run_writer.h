@@ -79,6 +79,8 @@ class RunWriter final : public compaction::MergeOutput {
   /// The expected size of the run's files together. Sections of a small run are packed closely,
   /// since the gaps between them would take a large part of the file.
   void ExpectBytes(uint64_t bytes) { expected_bytes_ = bytes; }
+  /// Shares the work of writing the next files.
+  void Share(base::Parallel* parallel) { parallel_ = parallel; }
   Result<format::StoreFileWriter*> NextFile() override;
   Status Finished(const format::StoreFileSummary& summary) override;
   /// The rows of the current file are complete: what can be written before its sequence is known is
@@ -109,6 +111,7 @@ class RunWriter final : public compaction::MergeOutput {
   std::string region_start_;
   const std::shared_ptr<const format::TableRecord> table_;
   uint64_t expected_bytes_ = UINT64_MAX;
+  base::Parallel* parallel_ = nullptr;
   OpenFile current_;  // Its writer is there while it is open.
   std::list<OpenFile> held_;
   FinishedRun finished_;

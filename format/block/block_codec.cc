@@ -105,15 +105,17 @@ Status Block::Corrupt(std::string_view what) const {
   return CorruptionAt(file_name == nullptr ? std::string_view("block") : *file_name, offset, what);
 }
 
-uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::string* scratch,
-                     std::string* out) {
+std::string_view PayloadOf(const BlockContent& content, std::string* scratch) {
   CHECK(content.raw.size() <= kBlockRawBytesMax);
-  Codec codec = Codec::kNone;
-  std::string_view payload = content.raw;
-  if (content.compression == Compression::kZstd && Compress(content.raw, scratch)) {
-    codec = Codec::kZstd;
-    payload = *scratch;
-  }
+  const bool is_compressed =
+      content.compression == Compression::kZstd && Compress(content.raw, scratch);
+  return is_compressed ? std::string_view(*scratch) : content.raw;
+}
+
+uint32_t AppendBlock(const BlockContent& content, std::string_view payload, uint64_t checksum_seed,
+                     std::string* out) {
+  // What is compressed is smaller.
+  const Codec codec = payload.size() < content.raw.size() ? Codec::kZstd : Codec::kNone;
   const size_t start = out->size();
   AppendU64(out, 0);
   AppendU32(out, static_cast<uint32_t>(payload.size()));
@@ -128,6 +130,11 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
   const std::string_view covered = std::string_view(*out).substr(start + sizeof(uint64_t));
   StoreAt(out, start, Hash64(covered, checksum_seed));
   return static_cast<uint32_t>(out->size() - start);
+}
+
+uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::string* scratch,
+                     std::string* out) {
+  return AppendBlock(content, PayloadOf(content, scratch), checksum_seed, out);
 }
 
 void AppendStoredBlock(std::string_view stored, uint64_t checksum_seed, std::string* out) {

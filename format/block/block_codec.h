@@ -36,9 +36,15 @@ struct BlockPlace {
   uint64_t first_sequence = 0;      ///< Is added to the sequences of its cells.
 };
 
-/// Appends header and payload to `*out`, without padding, and returns their size. The payload is
-/// content.raw, compressed if that makes it an eighth smaller; `*scratch` is a buffer for that.
-/// Requires: content.raw.size() <= kBlockRawBytesMax.
+/// The payload of the block: content.raw, compressed if that makes it an eighth smaller. `*scratch`
+/// is a buffer for that. Requires: content.raw.size() <= kBlockRawBytesMax. Lifetime: that of
+/// `*scratch` and content.raw.
+std::string_view PayloadOf(const BlockContent& content, std::string* scratch);
+/// Appends header and payload to `*out`, without padding, and returns their size. Requires:
+/// `payload` is PayloadOf(content).
+uint32_t AppendBlock(const BlockContent& content, std::string_view payload, uint64_t checksum_seed,
+                     std::string* out);
+/// The same with its payload in `*scratch`.
 uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::string* scratch,
                      std::string* out);
 

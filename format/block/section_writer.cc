@@ -1,7 +1,11 @@
-// Appends sections and blocks to a buffer, which is written to the file piece by piece.
+// Appends sections and blocks to a buffer, which is written to the file piece by piece. A group of
+// blocks waits outside it while they are compressed in parallel; it goes into the buffer before
+// anything that follows it.
 #include "format/block/section_writer.h"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -14,8 +18,9 @@ constexpr size_t kBufferBytes = 256 * 1024;
 
 }  // namespace
 
-SectionWriter::SectionWriter(base::File* file, FileId id, uint32_t alignment)
-    : file_(file), id_(id), alignment_(alignment) {
+SectionWriter::SectionWriter(base::File* file, FileId id, uint32_t alignment,
+                             base::Parallel* parallel)
+    : file_(file), id_(id), alignment_(alignment), parallel_(parallel) {
   CHECK(std::has_single_bit(alignment) && alignment >= 64);
   buffer_.reserve(kBufferBytes + kBufferBytes / 4);  // Room for one more block of usual size.
 }
@@ -42,11 +47,59 @@ Status SectionWriter::Begin(SectionKind kind, uint32_t owner, uint32_t flags) {
 
 Result<BlockHandle> SectionWriter::Append(const BlockContent& content) {
   CHECK(open_);
-  return EmitBlock(content);
+  RETURN_IF_ERROR(FinishGroup());
+  return EmitBlock(content, PayloadOf(content, &scratch_));
+}
+
+Status SectionWriter::AppendGroup(BlockGroup* group, Placed placed) {
+  CHECK(open_);
+  RETURN_IF_ERROR(FinishGroup());
+  std::swap(*group, group_);
+  placed_ = std::move(placed);
+  std::string_view left = group_.raw;
+  contents_.clear();
+  for (const BlockGroup::Member& block : group_.blocks) {
+    contents_.push_back(block.content);
+    contents_.back().raw = left.substr(0, block.raw_bytes);
+    left.remove_prefix(block.raw_bytes);
+  }
+  if (parallel_ != nullptr) return BeginGroup();
+  for (const BlockContent& content : contents_) {
+    ASSIGN_OR_RETURN(const BlockHandle handle, EmitBlock(content, PayloadOf(content, &scratch_)));
+    placed_(handle);
+  }
+  group_.Clear();
+  return {};
+}
+
+Status SectionWriter::BeginGroup() {
+  const size_t count = contents_.size();
+  scratches_.resize(std::max(scratches_.size(), count));
+  payloads_.resize(count);
+  loop_ = parallel_->Begin(count, [this](size_t i) {
+    payloads_[i] = PayloadOf(contents_[i], &scratches_[i]);
+    return Status();
+  });
+  return {};
+}
+
+Status SectionWriter::FinishGroup() {
+  if (loop_ == nullptr) return {};
+  RETURN_IF_ERROR(loop_->Finish());
+  loop_.reset();
+  scratches_bytes_ = 0;
+  for (const std::string& scratch : scratches_) scratches_bytes_ += scratch.capacity();
+  for (size_t i = 0; i < contents_.size(); ++i) {
+    ASSIGN_OR_RETURN(const BlockHandle handle, EmitBlock(contents_[i], payloads_[i]));
+    placed_(handle);
+  }
+  group_.Clear();
+  return {};
 }
 
 Status SectionWriter::AppendStored(std::string_view stored) {
   CHECK(open_);
+  RETURN_IF_ERROR(FinishGroup());
   AppendStoredBlock(stored, ChecksumSeed(id_, offset_), &buffer_);
   RETURN_IF_ERROR(Emitted(stored.size()));
   return Pad(kBlockAlignment);
@@ -54,13 +107,14 @@ Status SectionWriter::AppendStored(std::string_view stored) {
 
 Result<BlockHandle> SectionWriter::AppendAlone(const BlockContent& content) {
   RETURN_IF_ERROR(PadTo(alignment_));
-  return EmitBlock(content);
+  return EmitBlock(content, PayloadOf(content, &scratch_));
 }
 
-Result<BlockHandle> SectionWriter::EmitBlock(const BlockContent& content) {
+Result<BlockHandle> SectionWriter::EmitBlock(const BlockContent& content,
+                                             std::string_view payload) {
   BlockHandle handle;
   handle.offset = offset_;
-  handle.stored_bytes = AppendBlock(content, ChecksumSeed(id_, offset_), &scratch_, &buffer_);
+  handle.stored_bytes = AppendBlock(content, payload, ChecksumSeed(id_, offset_), &buffer_);
   RETURN_IF_ERROR(Emitted(handle.stored_bytes));
   RETURN_IF_ERROR(Pad(kBlockAlignment));
   return handle;
@@ -68,6 +122,7 @@ Result<BlockHandle> SectionWriter::EmitBlock(const BlockContent& content) {
 
 Status SectionWriter::End(uint64_t count) {
   CHECK(open_);
+  RETURN_IF_ERROR(FinishGroup());
   SectionEntry& entry = sections_.back();
   entry.size_bytes = offset_ - entry.offset;
   entry.count = count;
@@ -82,6 +137,14 @@ Status SectionWriter::PadTo(uint32_t alignment) {
 }
 
 Status SectionWriter::Flush() {
+  RETURN_IF_ERROR(FinishGroup());
+  group_ = {};
+  scratches_ = {};
+  scratches_bytes_ = 0;
+  return WriteBuffer();
+}
+
+Status SectionWriter::WriteBuffer() {
   const Status status = file_->Write(flushed_, buffer_);
   flushed_ += buffer_.size();
   buffer_.clear();
@@ -100,7 +163,7 @@ Status SectionWriter::Emitted(size_t size) {
   hash_.Add(bytes);
   if (open_) section_hash_.Add(bytes);
   offset_ += size;
-  return buffer_.size() >= kBufferBytes ? Flush() : Status();
+  return buffer_.size() >= kBufferBytes ? WriteBuffer() : Status();
 }
 
 }  // namespace tandem::format

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/executor.h"
 #include "base/file_system.h"
 #include "format/block/block.h"
 #include "format/block/block_codec.h"
@@ -55,12 +58,28 @@ struct SectionEntry {
   uint64_t checksum = 0;    ///< XXH3-64 of the section's bytes.
 };
 
+/// Blocks that are appended together.
+struct BlockGroup {
+  struct Member {
+    BlockContent content;  ///< Without its bytes.
+    size_t raw_bytes;
+  };
+  std::vector<Member> blocks;
+  std::string raw;  ///< The bytes of the blocks, one after the other.
+
+  void Clear() {
+    blocks.clear();
+    raw.clear();
+  }
+};
+
 /// After an error the writer must not be used. Threads: one at a time.
 class SectionWriter {
  public:
   /// `file` is empty and outlives the writer; sections start at multiples of `alignment` (a power
-  /// of two, 64 or more).
-  SectionWriter(base::File* file, FileId id, uint32_t alignment);
+  /// of two, 64 or more). `parallel` compresses the blocks of groups; it may be null.
+  SectionWriter(base::File* file, FileId id, uint32_t alignment,
+                base::Parallel* parallel = nullptr);
 
   /// Appends bytes that belong to no block (the file header, the footer).
   Status AppendRaw(std::string_view bytes);
@@ -68,6 +87,11 @@ class SectionWriter {
   Status Begin(SectionKind kind, uint32_t owner, uint32_t flags = 0);
   /// Requires: a section is open, raw.size() <= kBlockRawBytesMax.
   Result<BlockHandle> Append(const BlockContent& content);
+  /// Appends the blocks of `*group`, which is empty afterwards, and calls placed(handle) for each.
+  /// While they are compressed in parallel this may wait for the next call of another function that
+  /// appends, of End or Flush. Requires: as Append. Lifetime: what `placed` refers to, until then.
+  using Placed = std::function<void(const BlockHandle& handle)>;
+  Status AppendGroup(BlockGroup* group, Placed placed);
   /// Appends a block of another file as it is stored there, with the checksum of its new place.
   /// Requires: a section is open; CheckStoredBlock accepted it.
   Status AppendStored(std::string_view stored);
@@ -76,25 +100,35 @@ class SectionWriter {
   Result<BlockHandle> AppendAlone(const BlockContent& content);
   /// Pads with zeros to a multiple of `alignment`.
   Status PadTo(uint32_t alignment);
-  /// Writes out what is buffered.
+  /// Writes out what is buffered, and frees the memory that groups took.
   Status Flush();
 
   uint64_t offset() const { return offset_; }
   uint32_t alignment() const { return alignment_; }
-  uint64_t memory_bytes() const { return buffer_.capacity() + scratch_.capacity(); }
+  /// Whether groups are compressed in parallel.
+  bool is_parallel() const { return parallel_ != nullptr; }
+  /// Raw bytes of the group that is not appended yet.
+  uint64_t waiting_bytes() const { return group_.raw.size(); }
+  uint64_t memory_bytes() const {
+    return buffer_.capacity() + scratch_.capacity() + group_.raw.capacity() + scratches_bytes_;
+  }
   const FileId& id() const { return id_; }
   const std::vector<SectionEntry>& sections() const { return sections_; }
   /// XXH3-128 of every byte so far.
   Hash128 hash() const { return hash_.Finish(); }
 
  private:
-  Result<BlockHandle> EmitBlock(const BlockContent& content);
+  Status BeginGroup();
+  Status FinishGroup();
+  Result<BlockHandle> EmitBlock(const BlockContent& content, std::string_view payload);
   Status Emitted(size_t size);
+  Status WriteBuffer();
   Status Pad(uint32_t alignment);
 
   base::File* file_;
   FileId id_;
   uint32_t alignment_;
+  base::Parallel* parallel_;
   uint64_t offset_ = 0;   ///< Of the next byte.
   uint64_t flushed_ = 0;  ///< Bytes given to the file.
   std::string buffer_;
@@ -103,6 +137,15 @@ class SectionWriter {
   StreamingHash64 section_hash_;
   std::vector<SectionEntry> sections_;
   bool open_ = false;
+
+  // The group that is being compressed: its blocks, and the payload of each with its buffer.
+  BlockGroup group_;
+  Placed placed_;
+  std::vector<BlockContent> contents_;
+  std::vector<std::string> scratches_;
+  std::vector<std::string_view> payloads_;
+  uint64_t scratches_bytes_ = 0;                ///< As of the group before.
+  std::unique_ptr<base::Parallel::Loop> loop_;  ///< Null: there is no such group. Ends first.
 };
 
 }  // namespace tandem::format

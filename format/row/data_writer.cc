@@ -16,14 +16,19 @@ namespace {
 // Bytes that all families together hold until their extents are full.
 constexpr size_t kExtentsBytesMax = 8 << 20;
 constexpr size_t kExtentBytesMin = 128 << 10;
+// Of the only family: enough blocks to compress on several threads.
+constexpr size_t kParallelBytes = 256 << 10;
+
+size_t ExtentBytes(size_t families, const SectionWriter& out) {
+  if (families == 1) return out.is_parallel() ? kParallelBytes : 0;
+  return std::clamp(kExtentsBytesMax / families, kExtentBytesMin, kExtentBytes);
+}
 
 }  // namespace
 
 DataWriter::DataWriter(base::File* file, const TableRecord& table, SectionWriter* out)
     : file_(file), out_(out), keys_options_(table.first_family().options) {
-  const size_t families = table.family_count();
-  const size_t extent_bytes =
-      families == 1 ? 0 : std::clamp(kExtentsBytesMax / families, kExtentBytesMin, kExtentBytes);
+  const size_t extent_bytes = ExtentBytes(table.family_count(), *out);
   for (const FamilyRecord& family : table.families) {
     families_.push_back(
         std::make_unique<FamilyWriter>(family.id, family.options, extent_bytes, out));

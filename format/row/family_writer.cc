@@ -52,12 +52,12 @@ Status FamilyWriter::EndWideRow(uint32_t ordinal, std::string_view key,
 }
 
 uint64_t FamilyWriter::memory_bytes() const {
-  return index_.memory_bytes() + raw_.capacity() + extent_.capacity() +
-         waiting_.capacity() * sizeof(Waiting);
+  return index_.memory_bytes() + raw_.capacity() + extent_.raw.capacity() +
+         extent_.blocks.capacity() * sizeof(BlockGroup::Member);
 }
 
 Status FamilyWriter::EndBlock() {
-  Waiting block{.content = {.kind = BlockKind::kRows}, .raw_bytes = 0};
+  BlockGroup::Member block{.content = {.kind = BlockKind::kRows}, .raw_bytes = 0};
   block.content.count = rows_.row_count();
   block.content.first = row_count_ - rows_.row_count();
   block.content.compression = compression_;
@@ -65,22 +65,14 @@ Status FamilyWriter::EndBlock() {
   key_before_block_ = rows_.last_key();
   block.content.flags = rows_.Finish(&raw_);
   block.raw_bytes = raw_.size();
-  extent_ += raw_;
-  waiting_.push_back(block);
-  return extent_.size() >= extent_bytes_ ? WriteExtent() : Status();
+  extent_.raw += raw_;
+  extent_.blocks.push_back(block);
+  return extent_.raw.size() >= extent_bytes_ ? WriteExtent() : Status();
 }
 
 Status FamilyWriter::WriteExtent() {
-  std::string_view left = extent_;
-  for (Waiting& block : waiting_) {
-    block.content.raw = left.substr(0, block.raw_bytes);
-    left.remove_prefix(block.raw_bytes);
-    ASSIGN_OR_RETURN(const BlockHandle handle, out_->Append(block.content));
-    index_.Place(handle);
-  }
-  waiting_.clear();
-  extent_.clear();
-  return {};
+  if (extent_.blocks.empty()) return {};
+  return out_->AppendGroup(&extent_, [this](const BlockHandle& handle) { index_.Place(handle); });
 }
 
 Status FamilyWriter::WriteBlocks() {
@@ -89,7 +81,8 @@ Status FamilyWriter::WriteBlocks() {
 }
 
 Status FamilyWriter::WriteSections(uint32_t file_rows) {
-  CHECK(row_count_ > 0 && rows_.row_count() == 0 && waiting_.empty());
+  CHECK(row_count_ > 0 && rows_.row_count() == 0 && extent_.blocks.empty());
+  extent_ = {};
   if (family_.value != kKeysOwner) RETURN_IF_ERROR(WriteDictionary());
   if (row_count_ < file_rows) {
     if (present_.empty()) present_.SetFirst(row_count_);

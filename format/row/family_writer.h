@@ -28,7 +28,8 @@ namespace tandem::format {
 class FamilyWriter {
  public:
   /// `out` has the data section open while rows are added, and outlives this. Blocks are written as
-  /// soon as they reach `extent_bytes`, which is 0 when no other family is written.
+  /// soon as they reach `extent_bytes`, which is 0 when no other family is written and they are
+  /// compressed one by one.
   FamilyWriter(FamilyId family, const FamilyOptions& options, size_t extent_bytes,
                SectionWriter* out);
 
@@ -37,7 +38,7 @@ class FamilyWriter {
   /// Rows so far, its positions.
   uint32_t row_count() const { return row_count_; }
   /// Bytes of the blocks that wait, before compression.
-  size_t waiting_bytes() const { return extent_.size(); }
+  size_t waiting_bytes() const { return extent_.raw.size(); }
 
   /// Memory of the waiting blocks and of the index of written blocks, without the state of a wide
   /// row.
@@ -55,17 +56,14 @@ class FamilyWriter {
   Status EndWideRow(uint32_t ordinal, std::string_view key, std::span<const Cell> deletes);
   /// Ends the block being filled and writes the waiting blocks.
   Status WriteBlocks();
-  /// Its blocks and their places. Requires: WriteBlocks was called since the last row.
+  /// Its blocks and their places. Requires: WriteBlocks was called since the last row, and `out`
+  /// was flushed or its section has ended.
   const BlockIndexWriter& index() const { return index_; }
   /// Writes the sections that follow the data of a file of `file_rows` rows. Requires: there are
   /// rows, WriteBlocks was called.
   Status WriteSections(uint32_t file_rows);
 
  private:
-  struct Waiting {
-    BlockContent content;  // Without its bytes, which are in extent_.
-    size_t raw_bytes;
-  };
   void CountRow(uint32_t ordinal);
   Status EndBlock();
   Status WriteExtent();
@@ -84,8 +82,7 @@ class FamilyWriter {
   BlockIndexWriter index_;
   std::string raw_;               // The last block that ended.
   std::string key_before_block_;  // The last key of the block before the one in rows_.
-  std::vector<Waiting> waiting_;
-  std::string extent_;  // The raw bytes of the waiting blocks, concatenated.
+  BlockGroup extent_;             // The blocks that wait.
 };
 
 }  // namespace tandem::format

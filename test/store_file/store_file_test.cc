@@ -14,6 +14,7 @@
 #include "tandem/limits.h"
 #include "test/store_file/store_files.h"
 #include "test/support/print.h"
+#include "test/support/split_loops.h"
 
 namespace tandem::format {
 namespace {
@@ -419,6 +420,25 @@ BOOST_AUTO_TEST_CASE(ThreadsReadRightRowsWhileBlocksAreEvicted) {
   }
   for (std::thread& thread : threads) thread.join();
   BOOST_TEST(wrong == 0);
+}
+
+// Blocks of one family, whose extents are small otherwise; wide rows and overflow values between.
+BOOST_AUTO_TEST_CASE(AFileThatIsWrittenInParallelHasTheSameRows) {
+  TableRecord table = PlainTable();
+  test::AddTextIndex(&table, 4, "column7");
+  test::AddTextIndex(&table, 9, "column2");
+  RandomRows random(11);
+  const Rows rows = random.Many(3000);
+  test::SplitLoops loops;
+  auto parallel = WriteRows(table, rows, &loops);
+  BOOST_TEST_REQUIRE(parallel.has_value(), parallel.status());
+  BOOST_TEST(loops.loops() > 2u);
+  const auto file = Opened(*parallel);
+  const auto read = ReadAllRows(file.get());
+  BOOST_TEST_REQUIRE(read.has_value(), read.status());
+  BOOST_TEST((*read == rows));
+  const WrittenFile written = Written(table, rows);
+  BOOST_TEST((parallel->bytes == written.bytes));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -57,10 +57,13 @@ inline format::StoreFileSpec SpecOf(const format::TableRecord& table) {
   return spec;
 }
 
-inline Result<WrittenFile> WriteRows(const format::TableRecord& table, const Rows& rows) {
+inline Result<WrittenFile> WriteRows(const format::TableRecord& table, const Rows& rows,
+                                     base::Parallel* parallel = nullptr) {
   auto file = std::make_unique<MemoryFile>();
   MemoryFile* memory = file.get();
-  format::StoreFileWriter writer(std::move(file), SpecOf(table));
+  format::StoreFileSpec spec = SpecOf(table);
+  spec.parallel = parallel;
+  format::StoreFileWriter writer(std::move(file), std::move(spec));
   for (const auto& [key, row] : rows) {
     auto added = writer.AddRow(key, Views(row));
     if (!added) return added.error();

@@ -1,10 +1,11 @@
 // The queue of a bulk load: batches are written once and in their order, by whichever thread, and
-// nothing after an error.
+// nothing after an error; the iterations of a loop run once, on whichever threads.
 #define BOOST_TEST_DYN_LINK
 #include "engine/jobs/bulk_queue.h"
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -107,6 +108,87 @@ BOOST_AUTO_TEST_CASE(WhatWaitsIsDroppedWithIt) {
   }
   executor.Drain();
   BOOST_CHECK(written.empty());
+}
+
+// Adds up the iterations of a loop, on however many threads they run.
+struct Sum {
+  base::Parallel::Iteration iteration() {
+    return [this](size_t i) {
+      sum += i;
+      return i == failing ? Status::NoSpace("full") : Status();
+    };
+  }
+  std::atomic<size_t> sum{0};
+  size_t failing = SIZE_MAX;
+};
+
+BOOST_AUTO_TEST_CASE(FinishRunsALoopThatNoThreadTook) {
+  InlineExecutor executor(clock);
+  engine::BackgroundJobs jobs(&executor);
+  engine::BulkQueue queue(&jobs, writer());
+  Sum sum;
+  const auto loop = queue.Begin(100, sum.iteration());
+  BOOST_CHECK_EQUAL(sum.sum.load(), 0u);
+  BOOST_REQUIRE_EQUAL(loop->Finish().ToString(), "OK");
+  BOOST_CHECK_EQUAL(sum.sum.load(), 4950u);
+  BOOST_REQUIRE_EQUAL(loop->Finish().ToString(), "OK");
+  BOOST_CHECK_EQUAL(sum.sum.load(), 4950u);
+}
+
+BOOST_AUTO_TEST_CASE(TheTaskTakesIterations) {
+  InlineExecutor executor(clock);
+  engine::BackgroundJobs jobs(&executor);
+  engine::BulkQueue queue(&jobs, writer());
+  Sum sum;
+  const auto loop = queue.Begin(100, sum.iteration());
+  executor.Drain();
+  BOOST_CHECK_EQUAL(sum.sum.load(), 4950u);
+  BOOST_REQUIRE_EQUAL(loop->Finish().ToString(), "OK");
+}
+
+BOOST_AUTO_TEST_CASE(AWriteMayBeginALoop) {
+  const auto real = base::NewSystemClock();
+  const auto executor = *engine::NewThreadPool(3, real.get());
+  engine::BackgroundJobs jobs(executor.get());
+  Sum sum;
+  engine::BulkQueue* self = nullptr;
+  engine::BulkQueue queue(&jobs, [&](wal::BatchEncoder) {
+    const auto outer = self->Begin(8, sum.iteration());
+    const auto inner = self->Begin(8, sum.iteration());
+    const Status status = inner->Finish();
+    return status.ok() ? outer->Finish() : status;
+  });
+  self = &queue;
+  for (uint32_t i = 1; i <= 200; ++i) {
+    BOOST_REQUIRE_EQUAL(queue.Push(BatchOf(i)).ToString(), "OK");
+  }
+  BOOST_REQUIRE_EQUAL(queue.Drain().ToString(), "OK");
+  BOOST_CHECK_EQUAL(sum.sum.load(), 200u * 2 * 28);
+  jobs.Stop();
+}
+
+BOOST_AUTO_TEST_CASE(ALoopEndsAtAnError) {
+  InlineExecutor executor(clock);
+  engine::BackgroundJobs jobs(&executor);
+  engine::BulkQueue queue(&jobs, writer());
+  Sum sum;
+  sum.failing = 3;
+  const auto loop = queue.Begin(100, sum.iteration());
+  BOOST_CHECK_EQUAL(loop->Finish().code(), StatusCode::kNoSpace);
+  BOOST_CHECK_EQUAL(sum.sum.load(), 6u);
+}
+
+BOOST_AUTO_TEST_CASE(ALoopMayEndAfterItsQueue) {
+  InlineExecutor executor(clock);
+  engine::BackgroundJobs jobs(&executor);
+  auto queue = std::make_unique<engine::BulkQueue>(&jobs, writer());
+  Sum sum;
+  {
+    const auto loop = queue->Begin(100, sum.iteration());
+    queue.reset();
+  }
+  executor.Drain();
+  BOOST_CHECK_EQUAL(sum.sum.load(), 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

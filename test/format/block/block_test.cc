@@ -12,6 +12,7 @@
 #include "format/hash.h"
 #include "test/support/hex.h"
 #include "test/support/print.h"
+#include "test/support/split_loops.h"
 #include "test/support/temporary_directory.h"
 #include "tools/simulation/memory_file.h"
 
@@ -184,6 +185,57 @@ BOOST_AUTO_TEST_CASE(SectionsAreAlignedPaddedAndHashed) {
   BOOST_TEST(reader.done());
   BOOST_TEST(reader.Next(BlockKind::kKeyHashes).status().code() == StatusCode::kCorruption);
   BOOST_TEST(file.Read(handles[2], BlockKind::kKeyHashes).has_value());
+}
+
+// A file of two sections: three blocks one by one or, if there are `loops`, as groups.
+std::string GroupedBlocks(base::Parallel* loops, std::vector<BlockHandle>* handles) {
+  test::MemoryFile memory;
+  SectionWriter out(&memory, kId, 64, loops);
+  for (uint32_t section = 0; section < 2; ++section) {
+    BOOST_REQUIRE(out.Begin(SectionKind::kKeyHashes, section).ok());
+    for (int i = 0; i < 2; ++i) {
+      BlockGroup group;
+      for (const size_t size : {500, 3, 700}) {
+        group.blocks.push_back({Sample({}, Compression::kZstd), size});
+        group.raw.append(size, static_cast<char>('a' + i));
+      }
+      const auto placed = [handles](const BlockHandle& handle) { handles->push_back(handle); };
+      BOOST_REQUIRE(out.AppendGroup(&group, placed).ok());
+      BOOST_TEST(group.blocks.empty());
+      BOOST_TEST(group.raw.empty());
+    }
+    BOOST_REQUIRE(out.Append(Sample("alone")).has_value());
+    BOOST_REQUIRE(out.End(section).ok());
+  }
+  BOOST_REQUIRE(out.Flush().ok());
+  BOOST_TEST((HashOf128(memory.bytes()) == out.hash()));
+  return memory.bytes();
+}
+
+BOOST_AUTO_TEST_CASE(GroupsAreTheSameBytesWhereTheyAreCompressedInParallel) {
+  std::vector<BlockHandle> expected, handles;
+  test::SplitLoops loops;
+  const std::string bytes = GroupedBlocks(nullptr, &expected);
+  BOOST_TEST((GroupedBlocks(&loops, &handles) == bytes));
+  BOOST_TEST((handles == expected));
+  BOOST_TEST(handles.size() == 12u);
+  BOOST_TEST(loops.loops() == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(AGroupThatWaitsIsDroppedWithTheWriter) {
+  test::MemoryFile memory;
+  test::SplitLoops loops;
+  {
+    SectionWriter out(&memory, kId, 64, &loops);
+    BOOST_REQUIRE(out.Begin(SectionKind::kKeyHashes, 0).ok());
+    BlockGroup group;
+    group.blocks.push_back({Sample({}, Compression::kZstd), 3});
+    group.raw = "abc";
+    const auto placed = [](const BlockHandle&) { BOOST_ERROR("a block that was not written"); };
+    BOOST_REQUIRE(out.AppendGroup(&group, placed).ok());
+    BOOST_TEST(out.waiting_bytes() == 3u);
+  }
+  BOOST_TEST(memory.bytes().empty());
 }
 
 BOOST_AUTO_TEST_CASE(HandlesThatPointNowhereAreCorruption) {
