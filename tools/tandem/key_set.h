@@ -57,7 +57,7 @@ class KeySet {
     return Rest(rest == 0 ? 1 : rest);
   }
 
-  /// Open addressing, at most three quarters full; it grows by a quarter.
+  /// Open addressing, at most three quarters full; it grows by a half.
   class Table {
    public:
     bool Insert(Rest rest) {
@@ -82,7 +82,7 @@ class KeySet {
     }
     void Grow() {
       const size_t before = capacity_;
-      capacity_ = before == 0 ? kFirstCapacity : before + before / 4;
+      capacity_ = before == 0 ? kFirstCapacity : before + before / 2;
       const base::PageMemory old = std::exchange(
           memory_, base::MapPages(capacity_ * sizeof(Rest), base::PagesComing::kAtOnce));
       const Rest* moved = reinterpret_cast<const Rest*>(old.get());
