@@ -10,6 +10,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "format/functions.h"
+#include "index/key.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {
@@ -99,25 +100,36 @@ Result<ColumnType> TypeOf(const std::string& where, const IndexColumn& column) {
   return Invalid(where + std::string(status.message()));
 }
 
+Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const IndexColumn& column,
+                                                const format::TableRecord& table) {
+  ASSIGN_OR_RETURN(const format::FamilyRecord* family,
+                   CheckColumn(where, column.family, column.qualifier, column.type, table));
+  ASSIGN_OR_RETURN(const ColumnType type, TypeOf(where, column));
+  return format::IndexColumnRecord{.family = family->id,
+                                   .qualifier = column.qualifier,
+                                   .type = type,
+                                   .descending = column.descending,
+                                   .functions = column.functions};
+}
+
 Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   RETURN_IF_ERROR(CheckName("index", options.name));
   const std::string where = "index " + base::Quote(options.name) + ": ";
-  if (options.columns.size() != 1) {
+  if (options.columns.empty() || options.columns.size() > kIndexColumnsMax) {
     return Invalid(where + "declares " + std::to_string(options.columns.size()) +
-                   " columns, expected exactly one");
+                   " columns, expected 1 to " + std::to_string(kIndexColumnsMax));
   }
-  const IndexColumn& column = options.columns.front();
-  ASSIGN_OR_RETURN(const format::FamilyRecord* family,
-                   CheckColumn(where, column.family, column.qualifier, column.type, *table));
-  ASSIGN_OR_RETURN(const ColumnType type, TypeOf(where, column));
   format::IndexRecord index;
   index.id = table->next_index;
   index.name = options.name;
-  index.columns.push_back({.family = family->id,
-                           .qualifier = column.qualifier,
-                           .type = type,
-                           .descending = column.descending,
-                           .functions = column.functions});
+  for (const IndexColumn& column : options.columns) {
+    ASSIGN_OR_RETURN(format::IndexColumnRecord record, IndexColumnOf(where, column, *table));
+    for (const format::IndexColumnRecord& other : index.columns) {
+      if (!format::HasSameValues(other, record)) continue;
+      return Invalid(where + "declares " + format::Described(record) + " twice");
+    }
+    index.columns.push_back(std::move(record));
+  }
   table->indexes.push_back(std::move(index));
   ++table->next_index.value;
   return {};
@@ -145,6 +157,14 @@ Status KeepType(const format::IndexColumnRecord& column, const format::TableReco
   const ColumnType type = before.TypeOf(column.family, column.qualifier);
   if (table->TypeOf(column.family, column.qualifier) == type) return {};
   return SetType({.family = column.family, .qualifier = column.qualifier, .type = type}, table);
+}
+
+Status KeepTypes(const format::IndexRecord& index, const format::TableRecord& before,
+                 format::TableRecord* table) {
+  for (const format::IndexColumnRecord& column : index.columns) {
+    RETURN_IF_ERROR(KeepType(column, before, table));
+  }
+  return {};
 }
 
 Status AddColumns(const TableOptions& options, format::TableRecord* table) {
@@ -199,7 +219,7 @@ Status AddIndexTo(const IndexOptions& options, format::TableRecord* table) {
   }
   const format::TableRecord before = *table;
   RETURN_IF_ERROR(AddIndex(options, table));
-  return KeepType(table->indexes.back().columns.front(), before, table);
+  return KeepTypes(table->indexes.back(), before, table);
 }
 
 Status IndexNotFound(const format::TableRecord& table, std::string_view index) {
@@ -211,9 +231,8 @@ Status RemoveIndexFrom(std::string_view index, format::TableRecord* table) {
   const format::IndexRecord* found = table->FindIndex(index);
   if (found == nullptr) return IndexNotFound(*table, index);
   const format::TableRecord before = *table;
-  const format::IndexColumnRecord column = found->columns.front();
   table->indexes.erase(table->indexes.begin() + (found - table->indexes.data()));
-  return KeepType(column, before, table);
+  return KeepTypes(*before.FindIndex(index), before, table);
 }
 
 Status SetColumnTypeIn(const ColumnOptions& options, format::TableRecord* table) {

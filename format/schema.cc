@@ -83,7 +83,6 @@ enum FunctionTag : uint64_t { kFunctionKind = 1, kFirst = 3, kCount = 5, kText =
 
 constexpr uint32_t kBlockSizeMin = 512;
 constexpr uint32_t kBlockSizeMax = 1 << 20;
-constexpr size_t kIndexColumnsMax = 1;
 
 bool IsKnownType(uint64_t type) { return (type >= 1 && type <= 7) || (type >= 19 && type <= 23); }
 
@@ -477,10 +476,10 @@ ColumnType TableRecord::TypeOf(FamilyId family, std::string_view qualifier) cons
     if (column.family == family && column.qualifier == qualifier) return column.type;
   }
   for (const IndexRecord& index : indexes) {
-    if (index.columns.size() != 1) continue;
-    const IndexColumnRecord& column = index.columns[0];
-    if (!column.functions.empty()) continue;
-    if (column.family == family && column.qualifier == qualifier) return column.type;
+    for (const IndexColumnRecord& column : index.columns) {
+      if (!column.functions.empty()) continue;
+      if (column.family == family && column.qualifier == qualifier) return column.type;
+    }
   }
   return ColumnType::kBytes;
 }

@@ -3,6 +3,7 @@
 #include "index/entries.h"
 
 #include <algorithm>
+#include <array>
 
 #include "format/cell/overflow_value.h"
 #include "format/cell/visibility.h"
@@ -60,7 +61,7 @@ const Cell* CurrentPut(const ColumnCells& column) {
   return nullptr;
 }
 
-void AppendEntry(const IndexColumnRecord& column, const Cell& put, RowIndexFacts* facts) {
+void AddEntry(const IndexColumnRecord& column, const Cell& put, RowIndexFacts* facts) {
   std::string key;
   if (AppendPutKey(column, put, &key)) {
     facts->entries.push_back({std::move(key), false});
@@ -83,6 +84,42 @@ void DropRepeatedKeys(bool first_is_current, std::vector<IndexEntry>* entries) {
   entries->erase(std::remove_if(entries->begin() + 1, entries->end(),
                                 [&](const IndexEntry& entry) { return entry.key == current; }),
                  entries->end());
+}
+
+bool HasHiddenPut(const IndexColumnRecord& column, const ColumnCells& found) {
+  return std::any_of(found.cells.begin(), found.cells.end(), [&](const Cell& cell) {
+    return cell.kind == CellKind::kPut && IsHiddenFrom(column, cell);
+  });
+}
+
+// Requires: the index has several columns.
+void FactsOfColumns(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts) {
+  const IndexColumnRecord& first = index.columns.front();
+  *facts = {};
+  std::array<const Cell*, kIndexColumnsMax> current;
+  ColumnCells of_first;
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    const ColumnCells found = FindColumn(index.columns[i], cells);
+    if (i == 0) of_first = found;
+    current[i] = CurrentPut(found);
+    facts->complete &= !HasHiddenPut(index.columns[i], found);
+  }
+  facts->touched = !of_first.empty();
+  std::string key, first_key;
+  const bool has_current =
+      AppendEntry(index, std::span(current).first(index.columns.size()), &key) > 0;
+  if (has_current) facts->entries.push_back({std::move(key), true});
+  facts->present = current[0] != nullptr && AppendPutKey(first, *current[0], &first_key);
+  for (const Cell& cell : of_first.cells) {
+    if (cell.kind != CellKind::kPut || &cell == current[0]) continue;
+    key.clear();
+    if (!AppendPutKey(first, cell, &key)) continue;
+    facts->present = true;
+    if (key == first_key) continue;  // The current entry starts with it.
+    for (size_t i = 1; i < index.columns.size(); ++i) AppendAbsentKey(index.columns[i], &key);
+    facts->entries.push_back({std::move(key), false});
+  }
+  DropRepeatedKeys(has_current, &facts->entries);
 }
 
 }  // namespace
@@ -149,18 +186,33 @@ bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put) {
   return column.type == ColumnType::kBytes && (put.is_overflow() || !FitsIndex(column, put.value));
 }
 
+size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out) {
+  const size_t start = out->size();
+  size_t keys = 0;
+  for (size_t i = 0; i < puts.size(); ++i) {
+    if (puts[i] != nullptr && AppendPutKey(index.columns[i], *puts[i], out)) {
+      ++keys;
+    } else {
+      AppendAbsentKey(index.columns[i], out);
+    }
+  }
+  if (keys == 0) out->resize(start);
+  return keys;
+}
+
 void FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts) {
+  if (index.columns.size() > 1) return FactsOfColumns(index, cells, facts);
   const IndexColumnRecord& column = index.columns.front();
   const ColumnCells found = FindColumn(column, cells);
   facts->entries.clear();
   facts->touched = !found.empty();
   facts->complete = true;
   const Cell* current = CurrentPut(found);
-  if (current != nullptr) AppendEntry(column, *current, facts);
+  if (current != nullptr) AddEntry(column, *current, facts);
   const bool has_current = !facts->entries.empty();
   if (has_current) facts->entries.front().current = true;
   for (const Cell& cell : found.cells) {
-    if (cell.kind == CellKind::kPut && &cell != current) AppendEntry(column, cell, facts);
+    if (cell.kind == CellKind::kPut && &cell != current) AddEntry(column, cell, facts);
   }
   facts->present = !facts->entries.empty();
   DropRepeatedKeys(has_current, &facts->entries);

@@ -1,5 +1,12 @@
 // The index entries of a row: a pure function of its cells (rules 6 to 8). Flush, compaction,
 // verification and tests all use it.
+//
+// Of an index over one column each Put has an entry. Of one over several columns
+//   - a row has one current entry: of each column the newest Put that no marker of the file hides,
+//   - each other Put of the first column has an older entry, with the other columns left out, and
+//   - in a memstore each operation has an entry, of the columns that it puts.
+// A column that has no Put there is encoded as absent, and that means: not known here. The row may
+// have the column in another source (engine/source/column_order.h). So a write reads no old row.
 #pragma once
 
 #include <span>
@@ -22,8 +29,8 @@ struct IndexEntry {
 struct RowIndexFacts {
   std::vector<IndexEntry> entries;  ///< Distinct keys in no order, at most one current. A key that
                                     ///< is current is not repeated as older.
-  bool present = false;             ///< The row has a Put of the column here that has a key.
-  bool touched = false;             ///< Any cell or marker of the row concerns the column.
+  bool present = false;             ///< The row has a Put of the first column that has a key.
+  bool touched = false;             ///< Any cell or marker of the row concerns the first column.
   bool complete = true;             ///< False: IsHiddenFrom is true of some Put.
 };
 
@@ -62,8 +69,11 @@ Status CheckPutValue(const IndexColumnRecord& column, std::string_view value);
 /// length, and a key has kIndexKeyBytesMax. An index with such a Put serves no read.
 bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put);
 
-/// Fills `*facts` (replaced) for a single-column index. Requires: `cells` is one row as the file
-/// holds it, sorted by CellLess.
+/// Appends the entry of an index whose columns have the Puts, one for each; nullptr: none. A Put
+/// without a key counts as none. Returns how many have a key: with 0 `*out` is unchanged.
+size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out);
+
+/// Fills `*facts` (replaced). Requires: `cells` is one row as the file holds it, sorted by CellLess.
 void FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts);
 
 /// Whether a row is clean: at least one Put, at most one Put per column, no marker (rule 7).

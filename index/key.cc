@@ -91,6 +91,10 @@ void AppendEscaped(std::string_view bytes, std::string* out) {
   out->append(bytes);
 }
 
+char AbsentTagOf(const IndexColumnRecord& column) {
+  return column.descending ? static_cast<char>(~kAbsentTag) : kAbsentTag;
+}
+
 void Invert(std::string* out, size_t from) {
   for (size_t i = from; i < out->size(); ++i) (*out)[i] = static_cast<char>(~(*out)[i]);
 }
@@ -212,12 +216,20 @@ Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string
                       std::string* out) {
   const size_t start = out->size();
   if (!value.has_value()) {
-    out->push_back(kAbsentTag);
-  } else if (!AppendPresent(column, *value, out)) {
-    return CheckIndexValue(column, *value);
+    AppendAbsentKey(column, out);
+    return {};
   }
+  if (!AppendPresent(column, *value, out)) return CheckIndexValue(column, *value);
   if (column.descending) Invert(out, start);
   return {};
+}
+
+void AppendAbsentKey(const IndexColumnRecord& column, std::string* out) {
+  out->push_back(AbsentTagOf(column));
+}
+
+bool StartsAbsent(const IndexColumnRecord& column, std::string_view key) {
+  return key.front() == AbsentTagOf(column);
 }
 
 bool AppendKeyIfFits(const IndexColumnRecord& column, std::string_view value, std::string* out) {
@@ -255,6 +267,23 @@ Result<std::optional<std::string>> DecodeIndexKey(const IndexColumnRecord& colum
   }
   key->remove_prefix(reader.offset());
   return value;
+}
+
+Result<std::optional<std::string>> DecodeEntry(const IndexRecord& index, std::string_view key) {
+  std::optional<std::string> text;
+  for (const IndexColumnRecord& column : index.columns) {
+    ASSIGN_OR_RETURN(std::optional<std::string> value, DecodeIndexKey(column, &key));
+    if (index.columns.size() == 1) {
+      text = std::move(value);
+    } else if (!text.has_value()) {
+      text = value.value_or("NULL");
+    } else {
+      text->append(", ").append(value.value_or("NULL"));
+    }
+  }
+  if (key.empty()) return text;
+  return Status::Corruption("an index key has " + std::to_string(key.size()) +
+                            " bytes after its last column");
 }
 
 KeyRange PrefixRange(const IndexColumnRecord& column, std::string_view prefix) {

@@ -34,6 +34,10 @@ std::string Described(const IndexColumnRecord& column);
 /// kIndexKeyBytesMax; the message names type and value, and `*out` is unchanged.
 Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string_view> value,
                       std::string* out);
+/// The same for an absent value.
+void AppendAbsentKey(const IndexColumnRecord& column, std::string* out);
+/// Whether the column's part, with which `key` starts, is that of an absent value.
+bool StartsAbsent(const IndexColumnRecord& column, std::string_view key);
 /// Whether a present value has an encoding. Errors: those of AppendIndexKey.
 Status CheckIndexValue(const IndexColumnRecord& column, std::string_view value);
 bool FitsIndex(const IndexColumnRecord& column, std::string_view value);
@@ -46,6 +50,10 @@ bool AppendKeyIfFits(const IndexColumnRecord& column, std::string_view value, st
 /// are). Errors: kCorruption.
 Result<std::optional<std::string>> DecodeIndexKey(const IndexColumnRecord& column,
                                                   std::string_view* key);
+
+/// The text of an entry: the value of the only column, nullopt if it is absent; of several columns
+/// their values, separated by commas, NULL for an absent one. Errors: kCorruption.
+Result<std::optional<std::string>> DecodeEntry(const IndexRecord& index, std::string_view key);
 
 /// The encoded keys [low, high).
 struct KeyRange {

@@ -54,12 +54,18 @@ struct IndexSectionWriter::Impl {
   }
   /// Sets the bits of the input's rows that have an entry there and are copied.
   Status MarkCopied(const Input& input);
+  /// Collects the entry of `puts`.
+  void AddSinglePuts(Ordinal ordinal, std::string_view row_key);
   void Collect(Ordinal ordinal, std::string_view row_key, std::string_view key, bool current) {
     const std::string_view copy = keys.Copy(key);
     Part& to = part(current);
     to.entries.push_back({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
     to.digest.Add(key, row_key);
   }
+  /// Finds `puts` if each column has at most one Put in the row, which nothing there can hide: the
+  /// common case.
+  bool FindSinglePuts(std::span<const Cell> cells);
+  bool HasHiddenPut() const;
   template <typename Change>
   void ForEachEntry(std::span<const Cell> cells, Change change);
   Status WritePart(IndexPart which, uint32_t row_count, SectionWriter* out, IndexSummary* summary);
@@ -74,31 +80,20 @@ struct IndexSectionWriter::Impl {
   std::vector<Input> inputs;
   RowIndexFacts facts;
   std::string key;
+  std::vector<const Cell*> puts;  // Of the columns of a row; nullptr: none.
 };
 
 IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression compression)
     : impl_(std::make_unique<Impl>()) {
   impl_->index = index;
+  impl_->puts.resize(index.columns.size());
   impl_->compression = compression;
 }
 IndexSectionWriter::~IndexSectionWriter() = default;
 
 void IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
                                 std::span<const Cell> cells) {
-  const IndexColumnRecord& column = impl_->index.columns.front();
-  const ColumnCells found = FindColumn(column, cells);
-  if (found.empty()) return;
-  if (found.is_single_put()) {
-    impl_->key.clear();
-    const bool has_key = AppendPutKey(column, found.cells.front(), &impl_->key);
-    impl_->Mark(ordinal, has_key, true);
-    if (has_key) {
-      impl_->Collect(ordinal, row_key, impl_->key, true);
-    } else {
-      impl_->is_complete &= !IsHiddenFrom(column, found.cells.front());
-    }
-    return;
-  }
+  if (impl_->FindSinglePuts(cells)) return impl_->AddSinglePuts(ordinal, row_key);
   FactsOfRow(impl_->index, cells, &impl_->facts);
   impl_->is_complete &= impl_->facts.complete;
   impl_->Mark(ordinal, impl_->facts.present, impl_->facts.touched);
@@ -124,15 +119,37 @@ Status IndexSectionWriter::Impl::MarkCopied(const Input& input) {
   return {};
 }
 
+bool IndexSectionWriter::Impl::FindSinglePuts(std::span<const Cell> cells) {
+  for (size_t i = 0; i < puts.size(); ++i) {
+    const ColumnCells found = FindColumn(index.columns[i], cells);
+    if (!found.empty() && !found.is_single_put()) return false;
+    puts[i] = found.empty() ? nullptr : &found.cells.front();
+  }
+  return true;
+}
+
+void IndexSectionWriter::Impl::AddSinglePuts(Ordinal ordinal, std::string_view row_key) {
+  key.clear();
+  const size_t keys = AppendEntry(index, puts, &key);
+  const bool has_first = keys > 0 && !StartsAbsent(index.columns.front(), key);
+  Mark(ordinal, has_first, puts.front() != nullptr);
+  if (keys > 0) Collect(ordinal, row_key, key, true);
+  if (keys < puts.size()) is_complete &= !HasHiddenPut();
+}
+
+bool IndexSectionWriter::Impl::HasHiddenPut() const {
+  for (size_t i = 0; i < puts.size(); ++i) {
+    if (puts[i] != nullptr && IsHiddenFrom(index.columns[i], *puts[i])) return true;
+  }
+  return false;
+}
+
 // Calls change(digest, key) for each entry of the row, with the digest of its part.
 template <typename Change>
 void IndexSectionWriter::Impl::ForEachEntry(std::span<const Cell> cells, Change change) {
-  const IndexColumnRecord& column = index.columns.front();
-  const ColumnCells found = FindColumn(column, cells);
-  if (found.empty()) return;
-  if (found.is_single_put()) {
+  if (FindSinglePuts(cells)) {
     key.clear();
-    if (AppendPutKey(column, found.cells.front(), &key)) change(&current_part.digest, key);
+    if (AppendEntry(index, puts, &key) > 0) change(&current_part.digest, key);
     return;
   }
   FactsOfRow(index, cells, &facts);

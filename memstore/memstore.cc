@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <new>
+#include <utility>
 
 #include "base/check.h"
 #include "base/mutex.h"
@@ -19,6 +20,7 @@
 #include "memstore/row_tree_writer.h"
 #include "memstore/skiplist.h"
 #include "memstore/stamped_bits.h"
+#include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
@@ -66,6 +68,11 @@ void Publish(std::atomic<T>* figure, T value) {
   figure->store(value, std::memory_order_release);
 }
 
+bool IsPutOf(const format::IndexColumnRecord& column, const format::Cell& cell) {
+  return cell.kind == format::CellKind::kPut && cell.family == column.family &&
+         cell.qualifier == column.qualifier;
+}
+
 }  // namespace
 
 // The row of an operation: its hash, and where it belongs if it is new.
@@ -92,6 +99,8 @@ struct Memstore::Impl {
   void CountCells(std::span<const format::Cell> cells);
   LiveEntries& Live(const format::TableRecord& table, size_t index) EXCLUDES(mutex);
   const MemCell* NewTree(const format::TableRecord& table, const MemCell* newest);
+  void AddToComposite(const format::IndexRecord& index, size_t which, const MemRow* row,
+                      std::span<const format::Cell> cells);
   void AddToIndexes(const format::TableRecord& table, const MemRow* row,
                     std::span<const format::Cell> cells);
 
@@ -118,6 +127,8 @@ struct Memstore::Impl {
   std::atomic<uint64_t> min_sequence{0};  // 0: empty.
   std::atomic<uint64_t> max_sequence{0};
   std::atomic<int64_t> min_timestamp{std::numeric_limits<int64_t>::max()};
+  std::atomic<int64_t> max_timestamp{std::numeric_limits<int64_t>::min()};
+  std::atomic<bool> timestamps_fall{false};
 };
 
 Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::MemoryAccount* account,
@@ -176,21 +187,58 @@ void Memstore::Impl::CountCells(std::span<const format::Cell> cells) {
   if (min_sequence.load(std::memory_order_relaxed) == 0) Publish(&min_sequence, sequence);
   Publish(&max_sequence, sequence);
   int64_t oldest = min_timestamp.load(std::memory_order_relaxed);
+  const int64_t newest_before = max_timestamp.load(std::memory_order_relaxed);
+  int64_t newest = newest_before;
   for (const format::Cell& cell : cells) {
-    if (cell.kind == format::CellKind::kPut) oldest = std::min(oldest, cell.timestamp);
+    if (cell.kind != format::CellKind::kPut) continue;
+    oldest = std::min(oldest, cell.timestamp);
+    newest = std::max(newest, cell.timestamp);
+    if (cell.timestamp < newest_before) Publish(&timestamps_fall, true);
   }
   Publish(&min_timestamp, oldest);
+  Publish(&max_timestamp, newest);
+}
+
+// An operation has an entry of all columns that it puts. If it puts one twice, each of its Puts has
+// an entry: only one of the two counts.
+void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t which,
+                                    const MemRow* row, std::span<const format::Cell> cells) {
+  std::array<const format::Cell*, kIndexColumnsMax> puts{};
+  const auto of_columns = std::span(puts).first(index.columns.size());
+  const auto append = [&] {
+    index_key.clear();
+    if (format::AppendEntry(index, of_columns, &index_key) == 0) return;
+    buffers[which].Append(index_key, row, cells.front().sequence);
+  };
+  bool is_repeated = false;
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    for (const format::Cell& cell : cells) {
+      if (!IsPutOf(index.columns[i], cell)) continue;
+      is_repeated |= std::exchange(puts[i], &cell) != nullptr;
+      if (format::IsHiddenFrom(index.columns[i], cell)) Publish(&incomplete[which], true);
+    }
+  }
+  if (!is_repeated) return append();
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    puts.fill(nullptr);
+    for (const format::Cell& cell : cells) {
+      if (!IsPutOf(index.columns[i], cell)) continue;
+      puts[i] = &cell;
+      append();
+    }
+  }
 }
 
 void Memstore::Impl::AddToIndexes(const format::TableRecord& table, const MemRow* row,
                                   std::span<const format::Cell> cells) {
   for (size_t i = 0; i < table.indexes.size(); ++i) {
+    if (table.indexes[i].columns.size() > 1) {
+      AddToComposite(table.indexes[i], i, row, cells);
+      continue;
+    }
     const format::IndexColumnRecord& column = table.indexes[i].columns.front();
     for (const format::Cell& cell : cells) {
-      if (cell.kind != format::CellKind::kPut || cell.family != column.family ||
-          cell.qualifier != column.qualifier) {
-        continue;
-      }
+      if (!IsPutOf(column, cell)) continue;
       index_key.clear();
       if (format::AppendPutKey(column, cell, &index_key)) {
         buffers[i].Append(index_key, row, cell.sequence);
@@ -277,6 +325,12 @@ format::SequenceNumber Memstore::max_sequence() const {
   return format::SequenceNumber(impl_->max_sequence.load(std::memory_order_acquire));
 }
 
+int64_t Memstore::max_timestamp() const {
+  return impl_->max_timestamp.load(std::memory_order_acquire);
+}
+bool Memstore::timestamps_rise() const {
+  return !impl_->timestamps_fall.load(std::memory_order_acquire);
+}
 int64_t Memstore::min_timestamp() const {
   return impl_->min_timestamp.load(std::memory_order_acquire);
 }

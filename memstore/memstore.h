@@ -96,6 +96,10 @@ class Memstore {
   }
   /// Smallest timestamp of any Put (for TTL); INT64_MAX when none.
   int64_t min_timestamp() const;
+  /// Largest timestamp of any Put; INT64_MIN when none.
+  int64_t max_timestamp() const;
+  /// No Put has a smaller timestamp than one of an operation before it.
+  bool timestamps_rise() const;
 
   /// nullptr when the row is not here. The second form saves hashing the key.
   const MemRow* Find(std::string_view row) const;

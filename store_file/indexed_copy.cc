@@ -70,12 +70,21 @@ std::optional<std::vector<SectionEntry>> FindCopied(const StoreFile& from,
   return copied;
 }
 
+bool IsOfOneFamily(const IndexRecord& index) {
+  return std::all_of(index.columns.begin(), index.columns.end(),
+                     [&](const IndexColumnRecord& column) {
+                       return column.family == index.columns.front().family;
+                     });
+}
+
 std::optional<CopyPlan> PlanCopy(const StoreFile& from, const TableRecord& table) {
   std::optional<std::vector<SectionEntry>> copied = FindCopied(from, table);
   if (!copied.has_value()) return std::nullopt;
   CopyPlan plan{.copied = *std::move(copied), .collected = {}};
   for (const IndexRecord& index : table.indexes) {
     if (HasSections(plan.copied, index.id)) continue;
+    // The rows of its families would have to be put together.
+    if (!IsOfOneFamily(index)) return std::nullopt;
     // One without sections though the file knows the index cannot have them (IsHiddenFrom).
     const bool is_new = from.table().FindIndex(index.id) == nullptr;
     if (is_new || HasSections(from.sections(), index.id)) plan.collected.push_back(&index);
@@ -90,7 +99,8 @@ class FamilyCollector {
   FamilyCollector(FamilyId family, const DataSection* data) : family_(family), data_(data) {}
 
   FamilyId family() const { return family_; }
-  void Add(const IndexColumnRecord& column, IndexSectionWriter* entries);
+  /// Requires: its columns are of the family.
+  void Add(const IndexRecord& index, IndexSectionWriter* entries);
   Status Begin();
   /// The stored bytes of a block of the data section, which may be the family's next.
   Status Visit(uint64_t offset, std::string_view stored);
@@ -114,11 +124,13 @@ class FamilyCollector {
   std::vector<std::shared_ptr<const void>> pins_;
 };
 
-void FamilyCollector::Add(const IndexColumnRecord& column, IndexSectionWriter* entries) {
+void FamilyCollector::Add(const IndexRecord& index, IndexSectionWriter* entries) {
   entries_.push_back(entries);
-  const auto place = std::lower_bound(columns_.begin(), columns_.end(), column.qualifier);
-  if (place != columns_.end() && *place == column.qualifier) return;
-  columns_.insert(place, column.qualifier);
+  for (const IndexColumnRecord& column : index.columns) {
+    const auto place = std::lower_bound(columns_.begin(), columns_.end(), column.qualifier);
+    if (place != columns_.end() && *place == column.qualifier) continue;
+    columns_.insert(place, column.qualifier);
+  }
 }
 
 Status FamilyCollector::Begin() { return data_ == nullptr ? Status() : data_->LoadBlocks(); }
@@ -176,6 +188,13 @@ void FamilyCollector::CountTimes() {
   }
 }
 
+bool HasColumn(const IndexRecord& index, const ColumnTimes& times) {
+  return std::any_of(index.columns.begin(), index.columns.end(),
+                     [&](const IndexColumnRecord& column) {
+                       return column.family == times.family && column.qualifier == times.qualifier;
+                     });
+}
+
 class Copier {
  public:
   Copier(StoreFile* from, base::File* to, const IndexedCopySpec& spec, uint32_t alignment)
@@ -230,7 +249,7 @@ Status Copier::BeginCollecting(const std::vector<const IndexRecord*>& indexes) {
       family = std::prev(families_.end());
       RETURN_IF_ERROR(family->Begin());
     }
-    family->Add(column, collected_.back().get());
+    family->Add(*index, collected_.back().get());
   }
   return {};
 }
@@ -294,11 +313,8 @@ std::vector<ColumnTimes> Copier::ColumnTimesOfCopy() const {
     all.insert(all.end(), family.times().begin(), family.times().end());
   }
   std::erase_if(all, [this](const ColumnTimes& times) {
-    return std::none_of(
-        spec_.table->indexes.begin(), spec_.table->indexes.end(), [&](const IndexRecord& index) {
-          const IndexColumnRecord& column = index.columns.front();
-          return column.family == times.family && column.qualifier == times.qualifier;
-        });
+    return std::none_of(spec_.table->indexes.begin(), spec_.table->indexes.end(),
+                        [&](const IndexRecord& index) { return HasColumn(index, times); });
   });
   const auto place = [](const ColumnTimes& times) {
     return std::tie(times.family, times.qualifier);
@@ -314,7 +330,7 @@ std::vector<ColumnTimes> Copier::ColumnTimesOfCopy() const {
 }  // namespace
 
 bool CanCopyWithIndexes(const StoreFile& from, const TableRecord& table) {
-  return from.writable() && FindCopied(from, table).has_value();
+  return from.writable() && PlanCopy(from, table).has_value();
 }
 
 Result<StoreFileSummary> CopyWithIndexes(StoreFile* from, base::File* to,

@@ -49,11 +49,11 @@ format::KeyRange Between(const std::optional<ValueBound>& low,
     std::string key = Encode(*low, column);
     // Every encoded key has a successor: the largest is that of an absent value in a descending
     // column.
-    range.low = low->inclusive ? std::move(key) : *format::EqualRange(std::move(key)).high;
+    range.low = low->inclusive ? std::move(key) : *format::Successor(key);
   }
   if (high.has_value()) {
     std::string key = Encode(*high, column);
-    range.high = high->inclusive ? *format::EqualRange(std::move(key)).high : std::move(key);
+    range.high = high->inclusive ? *format::Successor(key) : std::move(key);
   }
   return range;
 }

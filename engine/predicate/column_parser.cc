@@ -173,6 +173,21 @@ Result<ParsedColumn> ParseColumn(std::string_view expected, TokenReader* tokens)
   return ColumnParser(tokens).Run(expected);
 }
 
+Result<IndexColumn> ParseIndexColumn(TokenReader* tokens) {
+  const Token first = tokens->Peek();
+  ASSIGN_OR_RETURN(ParsedColumn parsed, ParseColumn("a column", tokens));
+  if (parsed.is_row_key) {
+    return SyntaxError(first, "a column: rows are in the order of their keys");
+  }
+  const bool descending = tokens->TakeKeyword("DESC");
+  if (!descending) tokens->TakeKeyword("ASC");
+  return IndexColumn{.family = std::move(parsed.family),
+                     .qualifier = std::move(parsed.qualifier),
+                     .type = parsed.type.value_or(ColumnType::kBytes),
+                     .descending = descending,
+                     .functions = std::move(parsed.functions)};
+}
+
 }  // namespace tandem::engine
 
 namespace tandem {
@@ -181,21 +196,22 @@ Result<IndexColumn> IndexColumn::Parse(std::string_view text) {
   return engine::Guarded([text]() -> Result<IndexColumn> {
     ASSIGN_OR_RETURN(std::vector<engine::Token> list, engine::Tokenize(text));
     engine::TokenReader tokens(std::move(list));
-    const engine::Token first = tokens.Peek();
-    ASSIGN_OR_RETURN(engine::ParsedColumn parsed, engine::ParseColumn("a column", &tokens));
-    if (parsed.is_row_key) {
-      return engine::SyntaxError(first, "a column: rows are in the order of their keys");
-    }
-    const bool descending = tokens.TakeKeyword("DESC");
-    if (!descending) tokens.TakeKeyword("ASC");
-    if (tokens.Peek().kind != engine::Token::Kind::kEnd) {
-      return engine::SyntaxError(tokens.Peek(), "ASC, DESC or the end");
-    }
-    return IndexColumn{.family = std::move(parsed.family),
-                       .qualifier = std::move(parsed.qualifier),
-                       .type = parsed.type.value_or(ColumnType::kBytes),
-                       .descending = descending,
-                       .functions = std::move(parsed.functions)};
+    ASSIGN_OR_RETURN(IndexColumn column, engine::ParseIndexColumn(&tokens));
+    if (tokens.Peek().kind == engine::Token::Kind::kEnd) return column;
+    return engine::SyntaxError(tokens.Peek(), "ASC, DESC or the end");
+  });
+}
+
+Result<std::vector<IndexColumn>> IndexColumn::ParseList(std::string_view text) {
+  return engine::Guarded([text]() -> Result<std::vector<IndexColumn>> {
+    ASSIGN_OR_RETURN(std::vector<engine::Token> list, engine::Tokenize(text));
+    engine::TokenReader tokens(std::move(list));
+    std::vector<IndexColumn> columns;
+    do {
+      ASSIGN_OR_RETURN(columns.emplace_back(), engine::ParseIndexColumn(&tokens));
+    } while (tokens.TakeSymbol(","));
+    if (tokens.Peek().kind == engine::Token::Kind::kEnd) return columns;
+    return engine::SyntaxError(tokens.Peek(), "ASC, DESC, ',' or the end");
   });
 }
 

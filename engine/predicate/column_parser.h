@@ -51,5 +51,7 @@ struct ParsedColumn {
 
 /// `expected` says in an error what should begin here. Errors: kInvalidArgument with the position.
 Result<ParsedColumn> ParseColumn(std::string_view expected, TokenReader* tokens);
+/// A column of an index, with its direction. Errors: the same.
+Result<IndexColumn> ParseIndexColumn(TokenReader* tokens);
 
 }  // namespace tandem::engine

@@ -20,6 +20,11 @@ using Kind = BoundNode::Kind;
 void AddPath(IndexPath path, AccessPath* access) {
   for (IndexPath& other : access->paths) {
     if (other.index != path.index) continue;
+    if (path.narrow.has_value() || other.narrow.has_value()) {
+      if (!other.narrow.has_value()) other.narrow = other.ranges;
+      const std::vector<format::KeyRange>& narrow = path.RangesIn(/*in_order=*/true);
+      other.narrow->insert(other.narrow->end(), narrow.begin(), narrow.end());
+    }
     std::move(path.ranges.begin(), path.ranges.end(), std::back_inserter(other.ranges));
     other.nulls |= path.nulls;
     return;
@@ -74,7 +79,7 @@ Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const Acce
 }
 
 bool AccessPathFinder::Serves(const format::IndexRecord& index, const BoundLeaf& leaf) {
-  if (leaf.is_row_key || index.columns.size() != 1) return false;
+  if (leaf.is_row_key) return false;
   return format::HasSameValues(index.columns[0], leaf.column);
 }
 
@@ -123,10 +128,10 @@ std::optional<AccessPath> AccessPathFinder::AccessByKeys(const BoundLeaf& leaf) 
 
 AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundLeaf& leaf) const {
   if (leaf.is_row_key) return AccessByKeys(leaf);
-  for (const format::IndexRecord& index : table_.indexes) {
-    if (MayUse(index) && Serves(index, leaf)) return std::optional(AccessBy(index, leaf));
-  }
-  return std::optional<AccessPath>();
+  const format::IndexRecord* index = IndexFor(
+      table_, leaf, [this](const format::IndexRecord& candidate) { return MayUse(candidate); });
+  if (index == nullptr) return std::optional<AccessPath>();
+  return std::optional(AccessBy(*index, leaf));
 }
 
 AccessPathFinder::Found AccessPathFinder::FindOr(const BoundNode& node) const {
@@ -141,7 +146,10 @@ AccessPathFinder::Found AccessPathFinder::FindOr(const BoundNode& node) const {
     keys.insert(keys.end(), found->keys->bytes().begin(), found->keys->bytes().end());
   }
   if (!keys.empty()) all.keys = std::make_shared<RowKeys>(std::move(keys), table_.hash_secret);
-  for (IndexPath& path : all.paths) path.ranges = Unite(std::move(path.ranges));
+  for (IndexPath& path : all.paths) {
+    path.ranges = Unite(std::move(path.ranges));
+    if (path.narrow.has_value()) path.narrow = Unite(*std::move(path.narrow));
+  }
   return std::optional(std::move(all));
 }
 
@@ -157,11 +165,13 @@ Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
   std::vector<AndWay> ways;
   for (const format::IndexRecord& index : table_.indexes) {
     if (!MayUse(index)) continue;
-    for (size_t i = 0; i < node.children.size(); ++i) {
-      const BoundNode& child = node.children[i];
-      if (child.kind != Kind::kLeaf || !Serves(index, child.leaf)) continue;
-      ways.push_back({AccessBy(index, child.leaf), i});
-      break;
+    if (std::optional<CompositeRanges> composite = FindCompositeRanges(index, node)) {
+      ASSIGN_OR_RETURN(ways.emplace_back(), WayByComposite(index, *std::move(composite)));
+      continue;
+    }
+    const std::optional<size_t> found = ConditionOn(node, index.columns.front());
+    if (found.has_value()) {
+      ways.push_back({AccessBy(index, node.children[*found].leaf), {*found}});
     }
   }
   for (size_t i = 0; i < node.children.size(); ++i) {
@@ -169,7 +179,7 @@ Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
     if (child.kind == Kind::kLeaf && (!child.leaf.is_row_key || rows_decided)) continue;
     ASSIGN_OR_RETURN(std::optional<AccessPath> found, Find(child, /*rows_decided=*/false));
     if (found.has_value() && (only_.empty() || !found->paths.empty())) {
-      ways.push_back({*std::move(found), i});
+      ways.push_back({*std::move(found), {i}});
     }
   }
   return ways;
@@ -177,9 +187,43 @@ Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
 
 AccessPathFinder::Found AccessPathFinder::FindAnd(const BoundNode& node, bool rows_decided) const {
   ASSIGN_OR_RETURN(std::vector<AndWay> ways, FindWays(node, rows_decided));
-  const bool is_whole = CountConditions(node, rows_decided) == 1;
-  for (AndWay& way : ways) way.access.exact &= is_whole;
+  const size_t conditions = CountConditions(node, rows_decided);
+  for (AndWay& way : ways) {
+    // Only the root of a predicate is intersected.
+    way.access.exact &= way.conditions.size() == conditions && !way.access.is_intersection();
+    way.access.intersected.clear();
+  }
   return Cheapest(std::move(ways));
+}
+
+Result<AndWay> AccessPathFinder::WayByComposite(const format::IndexRecord& index,
+                                                CompositeRanges found) const {
+  AndWay way{.access = {.paths = {}, .exact = true}, .conditions = std::move(found.conditions)};
+  ASSIGN_OR_RETURN(const bool leaves_out, LeavesOutColumns(index, found.partial));
+  // A row that has the columns nowhere else satisfies nothing by an entry that leaves one out.
+  if (leaves_out) way.access.intersected.push_back({{&index, found.whole}});
+  std::vector<format::KeyRange> narrow = std::move(found.whole);
+  std::move(found.partial.begin(), found.partial.end(), std::back_inserter(narrow));
+  way.access.paths.push_back({.index = &index,
+                              .ranges = std::move(found.of_first),
+                              .narrow = Unite(std::move(narrow)),
+                              .columns = way.conditions.size()});
+  return way;
+}
+
+// Whether some file has entries that are candidates without having all columns.
+Result<bool> AccessPathFinder::LeavesOutColumns(
+    const format::IndexRecord& index, const std::vector<format::KeyRange>& partial) const {
+  const IndexPath path{&index, partial};
+  for (const Cluster& cluster : clusters_) {
+    if (!cluster.in_order && !cluster.files.empty()) return true;
+    for (const FileSource& source : cluster.files) {
+      RETURN_IF_ERROR(cancellation_.Check());
+      ASSIGN_OR_RETURN(const uint64_t entries, CountEntries(source, path, Precision::kExact));
+      if (entries > 0) return true;
+    }
+  }
+  return false;
 }
 
 // The access with the fewest entries, the first one if several have as few.

@@ -9,6 +9,7 @@
 
 #include "base/cancellation.h"
 #include "engine/predicate/bound.h"
+#include "engine/query/composite_ranges.h"
 #include "engine/source/candidates.h"
 #include "engine/source/sources.h"
 
@@ -27,10 +28,12 @@ struct EntryCount {
 Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const AccessPath& access,
                                 Precision precision, const base::Cancellation& cancellation);
 
-/// An access to the rows that satisfy one of the conditions of an AND.
+/// An access to the rows that satisfy some of the conditions of an AND.
 struct AndWay {
+  /// Exact if it covers its own conditions. It is an intersection if its index has several columns
+  /// and entries that leave some out.
   AccessPath access;
-  size_t condition = 0;  ///< In BoundNode::children.
+  std::vector<size_t> conditions;  ///< In BoundNode::children; not empty.
 };
 
 /// Lifetime: table, clusters and indexes outlive it.
@@ -50,13 +53,25 @@ class AccessPathFinder {
   Result<std::optional<AccessPath>> Find(const BoundNode& node, bool rows_decided) const;
 
   /// The accesses that an AND leaves to choose from: those by one index in the order of the
-  /// table's indexes, then the others. Each is exact if it covers its own condition.
+  /// table's indexes, then the others.
   Result<std::vector<AndWay>> FindWays(const BoundNode& node, bool rows_decided) const;
   /// The conditions of an AND that an access has to cover to be exact.
   static size_t CountConditions(const BoundNode& node, bool rows_decided);
 
-  /// Whether the index can serve conditions on the leaf's column.
+  /// Whether the index can serve conditions on the leaf's column: as its first one.
   static bool Serves(const format::IndexRecord& index, const BoundLeaf& leaf);
+  /// The index with the fewest columns that serves the leaf, of those that `may_use` is true of;
+  /// nullptr: there is none.
+  template <typename MayUse>
+  static const format::IndexRecord* IndexFor(const format::TableRecord& table,
+                                             const BoundLeaf& leaf, MayUse may_use) {
+    const format::IndexRecord* best = nullptr;
+    for (const format::IndexRecord& index : table.indexes) {
+      if (!Serves(index, leaf) || !may_use(index)) continue;
+      if (best == nullptr || index.columns.size() < best->columns.size()) best = &index;
+    }
+    return best;
+  }
   /// The condition on the index's column that every match of `node` satisfies; nullptr: there is
   /// none.
   static const BoundLeaf* LeafServed(const BoundNode& node, const format::IndexRecord& index);
@@ -67,6 +82,9 @@ class AccessPathFinder {
   Found FindOr(const BoundNode& node) const;
   Found FindAnd(const BoundNode& node, bool rows_decided) const;
   Found Cheapest(std::vector<AndWay> ways) const;
+  Result<AndWay> WayByComposite(const format::IndexRecord& index, CompositeRanges found) const;
+  Result<bool> LeavesOutColumns(const format::IndexRecord& index,
+                                const std::vector<format::KeyRange>& partial) const;
   std::optional<AccessPath> AccessByKeys(const BoundLeaf& leaf) const;
   static AccessPath AccessBy(const format::IndexRecord& index, const BoundLeaf& leaf);
   bool MayUse(const format::IndexRecord& index) const;

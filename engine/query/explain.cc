@@ -119,7 +119,8 @@ void AddIntersected(const QueryPlan& plan, Explanation* explanation) {
                                        " entries");
   };
   for (size_t i = 0; i < plan.access->intersected.size(); ++i) {
-    if (i == 0) add(plan.access->paths, plan.entries.total());
+    if (plan.access->IsOwn(plan.access->intersected[i])) continue;
+    if (explanation->intersected.empty()) add(plan.access->paths, plan.entries.total());
     add(plan.access->intersected[i], plan.intersected[i]);
     explanation->entries += plan.intersected[i];
   }

@@ -69,16 +69,13 @@ class Finder {
  private:
   bool FindIndex() {
     if (root_.kind != BoundNode::Kind::kLeaf || root_.leaf.accepts_null) return false;
-    for (const format::IndexRecord& index : view_.table->indexes) {
-      if (index.state == format::IndexState::kDropping ||
-          !AccessPathFinder::Serves(index, root_.leaf)) {
-        continue;
-      }
-      index_ = &index;
-      ranges_ = RangesOf(root_.leaf, index.columns[0]);
-      return true;
-    }
-    return false;
+    index_ =
+        AccessPathFinder::IndexFor(*view_.table, root_.leaf, [](const format::IndexRecord& index) {
+          return index.state != format::IndexState::kDropping;
+        });
+    if (index_ == nullptr) return false;
+    ranges_ = RangesOf(root_.leaf, index_->columns[0]);
+    return true;
   }
 
   bool IsSeen(const Memstore& memstore) const {

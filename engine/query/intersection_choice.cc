@@ -78,7 +78,8 @@ class Chooser {
   // Makes the way the one that finds the candidates.
   void Take(AndWay* way) {
     choice_.access = std::move(way->access);
-    taken_.insert(way->condition);
+    choice_.intersected.assign(choice_.access.intersected.size(), 0);
+    taken_.insert(way->conditions.begin(), way->conditions.end());
     all_exact_ = choice_.access.exact;
   }
 
@@ -97,8 +98,8 @@ class Chooser {
     for (size_t i = 1; i < counted_.size(); ++i) {
       const Counted& counted = counted_[i];
       if (counted.way->access.keys != nullptr) continue;
-      const bool is_known = taken_.contains(counted.way->condition) && !served_.takes_all;
-      if (is_known) continue;  // By another index over the column.
+      // By other indexes over the columns.
+      if (Adds(counted, taken_) == 0 && !served_.takes_all) continue;
       if (!served_.takes_all && IsDear(counted.entries, rows_left())) {
         others.push_back(&counted);
         continue;
@@ -118,7 +119,7 @@ class Chooser {
     std::set<size_t> covered = taken_;
     bool is_exact = served_.is_counted && all_exact_;
     for (const Counted* other : others) {
-      covered.insert(other->way->condition);
+      covered.insert(other->way->conditions.begin(), other->way->conditions.end());
       is_exact &= other->way->access.exact;
     }
     std::vector<Estimate> estimates;
@@ -143,6 +144,13 @@ class Chooser {
   // Whether a condition costs more than it could save: all of the rows.
   static bool IsDear(const EntryCount& entries, double rows) {
     return static_cast<double>(entries.in_files) / kPostingsPerRow + kRowsPerLookup >= rows;
+  }
+
+  // How many conditions the way has that are not in the set.
+  static size_t Adds(const Counted& counted, const std::set<size_t>& taken) {
+    return static_cast<size_t>(
+        std::count_if(counted.way->conditions.begin(), counted.way->conditions.end(),
+                      [&](size_t condition) { return !taken.contains(condition); }));
   }
 
   // The usual case of few candidates, for which no file is looked at.
@@ -211,9 +219,10 @@ class Chooser {
 
   void Add(const Counted& counted, const Estimate& estimate) {
     AccessPath& access = counted.way->access;
-    choice_.access.intersected.push_back(std::move(access.paths));
+    choice_.access.intersected.push_back(
+        std::move(access.is_intersection() ? access.intersected.front() : access.paths));
     choice_.intersected.push_back(counted.entries.in_files);
-    taken_.insert(counted.way->condition);
+    taken_.insert(counted.way->conditions.begin(), counted.way->conditions.end());
     all_exact_ &= access.exact;
     const double before = rows_left();
     for (size_t i = 0; i < files_.size(); ++i) files_[i].rows_left = estimate.left[i];

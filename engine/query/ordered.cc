@@ -47,7 +47,8 @@ class OrderedSource final : public RowSource {
         batch_bytes_max_(
             std::min(query.context->resources.read_buffer_bytes / kBatchPart, kBatchBytesMax)),
         batch_charge_(query.context->resources.memory, base::MemoryPart::kHits),
-        pieces_(query.context->schema) {}
+        pieces_(query.context->schema),
+        puts_(query.ordering->index->columns.size()) {}
 
   Result<bool> NextBatch(format::RowBatch* batch) override {
     if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
@@ -81,7 +82,7 @@ class OrderedSource final : public RowSource {
   Status Collect(ConcatenatingIterator chain);
   Result<bool> NextOf(ConcatenatingIterator* chain, const format::KeyRange& range);
   Result<RowView> ViewOf(const Collected& collected);
-  const format::IndexColumnRecord& column() const { return query_.ordering->index->columns[0]; }
+  const format::IndexRecord& index() const { return *query_.ordering->index; }
 
   const Query& query_;
   uint64_t left_;
@@ -100,14 +101,15 @@ class OrderedSource final : public RowSource {
   bool is_streamed_ = false;  // Where the row that was given last came from,
   bool continues_ = false;    // and whether it has more pieces.
   BlockMemo blocks_;
-  RowPieces pieces_;  // Of a row that is read again.
+  RowPieces pieces_;                       // Of a row that is read again.
+  std::vector<const format::Cell*> puts_;  // Of the row that NextOf looks at.
 };
 
 Status OrderedSource::Begin() {
   const Ordering& ordering = *query_.ordering;
   if (!ordering.walks_index) {
     const auto& access = query_.plan.access;
-    range_ = format::PresentRange(column());
+    range_ = format::PresentRange(index().columns.front());
     return Collect(ConcatenatingIterator(query_.context.get(), query_.plan.clusters,
                                          access.has_value() ? &*access : nullptr));
   }
@@ -218,11 +220,11 @@ Result<bool> OrderedSource::NextOf(ConcatenatingIterator* chain, const format::K
   while (true) {
     ASSIGN_OR_RETURN(const bool is_row, chain->Next());
     if (!is_row) return false;
-    const format::Cell* cell = FindNewest(column(), chain->visible());
-    if (cell == nullptr) continue;
+    for (size_t i = 0; i < puts_.size(); ++i) {
+      puts_[i] = FindNewest(index().columns[i], chain->visible());
+    }
     entry_.clear();
-    if (!format::AppendPutKey(column(), *cell, &entry_)) continue;
-    if (range.Contains(entry_)) return true;
+    if (format::AppendEntry(index(), puts_, &entry_) > 0 && range.Contains(entry_)) return true;
   }
 }
 

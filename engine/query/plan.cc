@@ -223,7 +223,10 @@ class QueryPlanner {
     const bool is_counted = purpose_ == PlanPurpose::kCount && load.may_be_single_source &&
                             found.has_value() && found->access.exact;
     EntryCount entries;
-    const bool is_intersection = found.has_value() && found->access.is_intersection();
+    const bool is_intersection =
+        found.has_value() && std::ranges::any_of(found->access.intersected, [&](const auto& paths) {
+          return !found->access.IsOwn(paths);
+        });
     if (found.has_value()) {
       ASSIGN_OR_RETURN(entries, EntriesOf(*found, load.rows / picked));
     }
@@ -243,6 +246,7 @@ class QueryPlanner {
                      : is_intersection             ? "fewest rows"
                      : found->access.paths.empty() ? "single row keys are asked for"
                                                    : "fewest entries";
+      plan_.reason += ColumnsUsed(found->access);
       plan_.entries = entries;
       plan_.rows = rows;
       plan_.intersected = std::move(found->intersected);
@@ -251,6 +255,25 @@ class QueryPlanner {
     }
     for (const format::IndexRecord& index : explained()) RejectUnused(index, is_forced, is_dear);
     return {};
+  }
+
+  // How many columns of an index over several are asked for.
+  std::string ColumnsUsed(const AccessPath& access) const {
+    std::string text;
+    for (const IndexPath& path : access.paths) {
+      const size_t columns = path.index->columns.size();
+      if (columns == 1) continue;
+      text += "; " + std::to_string(path.columns) + " of " + std::to_string(columns) +
+              " columns of " + path.index->name;
+    }
+    const bool narrows = std::ranges::any_of(
+        access.paths, [](const IndexPath& path) { return path.narrow.has_value(); });
+    const bool in_order = std::ranges::all_of(
+        plan_.clusters, [](const Cluster& cluster) { return cluster.in_order; });
+    if (narrows && !in_order) {
+      text += ", the first alone where timestamps go back or files are newer than the snapshot";
+    }
+    return text;
   }
 
   // The indexes that an explanation is about.
@@ -343,8 +366,12 @@ std::string IndexNames(const QueryPlan& plan) {
   std::string names = NamesOf(plan.access->paths);
   if (plan.access->keys != nullptr) names += names.empty() ? "_row" : ", _row";
   if (!plan.access->is_intersection()) return names;
-  if (plan.access->paths.size() > 1) names = "(" + names + ")";
+  const bool is_and =
+      std::any_of(plan.access->intersected.begin(), plan.access->intersected.end(),
+                  [&](const AccessPath::Condition& paths) { return !plan.access->IsOwn(paths); });
+  if (is_and && plan.access->paths.size() > 1) names = "(" + names + ")";
   for (const AccessPath::Condition& paths : plan.access->intersected) {
+    if (plan.access->IsOwn(paths)) continue;
     names += paths.size() == 1 ? " AND " + NamesOf(paths) : " AND (" + NamesOf(paths) + ")";
   }
   return names;

@@ -81,8 +81,13 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
   const bool is_other_asked_for =
       !options.use_indexes.empty() || (!options.use_index.empty() && !is_forced);
   if (options.no_index || is_other_asked_for) return {};
-  ASSIGN_OR_RETURN(const std::optional<EntryCount> entries,
-                   CountOrdered(ordering, query->plan, cancellation));
+  std::optional<EntryCount> entries;
+  // An index over several columns has no entry for the order of a row whose columns lie in several
+  // sources.
+  const bool is_composite = ordering.index->columns.size() > 1;
+  if (!is_composite) {
+    ASSIGN_OR_RETURN(entries, CountOrdered(ordering, query->plan, cancellation));
+  }
   if (entries.has_value()) {
     ordering.walks_index = is_forced || IsWalkCheaper(entries->total(), *query);
     if (ordering.walks_index) AccessByOrdering("in the order of the index", *entries, query);
@@ -94,8 +99,10 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
   access.paths.push_back({ordering.index, ordering.ranges, false});
   ASSIGN_OR_RETURN(const EntryCount read,
                    CountEntries(query->plan.clusters, access, Precision::kExact, cancellation));
-  AccessByOrdering("use_index; sorted, since some files or memstores lack it and are scanned", read,
-                   query);
+  AccessByOrdering(is_composite
+                       ? "use_index; sorted, since rows may have their columns in several sources"
+                       : "use_index; sorted, since some files or memstores lack it and are scanned",
+                   read, query);
   return {};
 }
 
@@ -129,8 +136,9 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   QueryOptions options = asked;
   if (!options.order_by.empty()) {
     ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options));
-    const format::IndexColumnRecord& column = query.ordering->index->columns[0];
-    ordering.Add(column.family, column.qualifier);
+    for (const format::IndexColumnRecord& column : query.ordering->index->columns) {
+      ordering.Add(column.family, column.qualifier);
+    }
     // To walk an index in its order needs no condition on its column.
     if (options.use_index == options.order_by && !options.no_index) options.use_index.clear();
   }

@@ -219,7 +219,10 @@ Status FileSalvage::Describe(Work* work, std::vector<LostRange>* lost) {
     format::LostRow& detail = range->details.emplace_back(*row);
     std::erase_if(detail.values, [&](const format::LostValue& value) {
       const format::IndexRecord* index = work->file->table().FindIndex(value.index);
-      return index == nullptr || index->columns[0].family != family;
+      return index == nullptr || std::none_of(index->columns.begin(), index->columns.end(),
+                                              [&](const format::IndexColumnRecord& column) {
+                                                return column.family == family;
+                                              });
     });
   });
   return {};

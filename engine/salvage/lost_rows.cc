@@ -128,9 +128,7 @@ Status Describer::AddValue(const IndexRecord& index, IndexPart part, IndexValueC
   for (const uint32_t ordinal : ordinals_) {
     LostRow* row = Find(ordinal);
     if (row == nullptr) continue;
-    std::string_view rest = cursor->key();
-    ASSIGN_OR_RETURN(const std::optional<std::string> value,
-                     DecodeIndexKey(index.columns[0], &rest));
+    ASSIGN_OR_RETURN(const std::optional<std::string> value, DecodeEntry(index, cursor->key()));
     if (!value.has_value()) continue;
     row->values.push_back({index.id, index.name, part == IndexPart::kCurrent, *value});
   }

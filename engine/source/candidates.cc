@@ -45,7 +45,7 @@ Status AddNulls(const FileSource& source, format::OrdinalRange rows, format::Ind
 
 Status AddPostings(const FileSource& source, const IndexPath& path, format::OrdinalRange rows,
                    format::IndexSection* section, std::vector<uint32_t>* hits) {
-  for (const format::KeyRange& range : path.ranges) {
+  for (const format::KeyRange& range : path.RangesIn(source.in_order)) {
     RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kCurrent, range, rows, hits));
     if (source.visible) continue;
     RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, rows, hits));
@@ -76,7 +76,7 @@ Result<uint64_t> EntriesOf(const FileSource& source, const IndexPath& path, Prec
                                           : section->EntriesAtMost(part, range);
   };
   uint64_t entries = 0;
-  for (const format::KeyRange& range : path.ranges) {
+  for (const format::KeyRange& range : path.RangesIn(source.in_order)) {
     ASSIGN_OR_RETURN(const uint64_t current, count(IndexPart::kCurrent, range));
     entries += current;
     if (source.visible) continue;
@@ -304,7 +304,7 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
     for (const IndexPath& path : access.paths) {
       const std::optional<size_t> index = memstore->FindIndex(path.index->id);
       DeadRows dead(cluster, path, point);
-      for (const format::KeyRange& range : path.ranges) {
+      for (const format::KeyRange& range : path.RangesIn(cluster.in_order)) {
         if (!index.has_value()) break;
         dead.Collect(*memstore, *index, range, &found);
         rows.insert(rows.end(), found.begin(), found.end());
@@ -437,7 +437,7 @@ uint64_t CountMemstoreEntries(const Cluster& cluster, const IndexPath& path) {
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     const std::optional<size_t> index = memstore->FindIndex(path.index->id);
     if (!index.has_value()) entries += memstore->row_count();
-    for (const format::KeyRange& range : path.ranges) {
+    for (const format::KeyRange& range : path.RangesIn(cluster.in_order)) {
       if (index.has_value()) entries += memstore->CountIndex(*index, range);
     }
     if (path.nulls) entries += memstore->row_count();

@@ -21,8 +21,16 @@ namespace tandem::engine {
 /// A look-up in one index.
 struct IndexPath {
   const format::IndexRecord* index = nullptr;
-  std::vector<format::KeyRange> ranges;  ///< Ascending, disjoint.
-  bool nulls = false;                    ///< Rows without the column too.
+  std::vector<format::KeyRange> ranges;  ///< Of its first column. Ascending, disjoint.
+  bool nulls = false;                    ///< Rows without the first column too.
+  /// Of several columns, in the place of `ranges` where sources are in order (column_order.h);
+  /// nullopt: the same.
+  std::optional<std::vector<format::KeyRange>> narrow = std::nullopt;
+  size_t columns = 1;  ///< That `narrow` is of.
+
+  const std::vector<format::KeyRange>& RangesIn(bool in_order) const {
+    return in_order && narrow.has_value() ? *narrow : ranges;
+  }
 };
 
 /// The union of the rows of all paths and keys.
@@ -37,6 +45,11 @@ struct AccessPath {
   std::vector<Condition> intersected = {};
 
   bool is_intersection() const { return !intersected.empty(); }
+  /// Whether a condition of `intersected` is that of the paths: the entries of their index with all
+  /// columns.
+  bool IsOwn(const Condition& condition) const {
+    return paths.size() == 1 && condition.size() == 1 && condition[0].index == paths[0].index;
+  }
   /// Those of `paths` and `intersected`. Lifetime: the access does not change.
   std::vector<const IndexPath*> AllPaths() const;
 };

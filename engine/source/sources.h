@@ -37,6 +37,7 @@ struct FileSource {
   /// 22): the current parts of its sections are enough.
   bool visible = false;
   bool may_be_single_source = false;  ///< Visible and nothing in it may have expired (rule 16).
+  bool in_order = false;              ///< That of its cluster.
   /// Its positions are the ordinals.
   const format::DataSection* carrier = nullptr;
   /// The families that the read decodes and the file has, by id (LoadFamilies).
@@ -57,6 +58,9 @@ struct Cluster {
   std::vector<FileSource> files;
   std::vector<std::shared_ptr<const Memstore>> memstores;
   format::KeyRange rows;  ///< What the read asks for; files are cut to it, memstores are not.
+  /// An index over several columns may be asked for all of them (column_order.h). False if the table
+  /// has none.
+  bool in_order = false;
 
   bool has_one_file() const { return files.size() == 1 && memstores.empty(); }
 };

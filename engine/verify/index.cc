@@ -42,9 +42,8 @@ void IndexVerifier::Add(std::string_view what) {
 
 std::string IndexVerifier::Describe(IndexPart part, std::string_view key) const {
   std::string text = std::string(PartName(part)) + " entry ";
-  std::string_view rest = key;
-  const auto value = DecodeIndexKey(index_.columns[0], &rest);
-  if (!value.has_value() || !rest.empty()) {
+  const auto value = DecodeEntry(index_, key);
+  if (!value.has_value()) {
     return text + "with the malformed key " + base::Quote(key);
   }
   return text + (value->has_value() ? base::Quote(**value) : "of an absent value");

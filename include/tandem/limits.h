@@ -20,6 +20,7 @@ inline constexpr uint32_t kRegionsMax = 4096;                    ///< Regions of
 inline constexpr size_t kSplitKeysBytesMax = 8 * 1024 * 1024;    ///< All split keys of a table.
 inline constexpr uint32_t kFamiliesMax = 64;                     ///< Families of one table.
 inline constexpr uint32_t kIndexesMax = 64;                      ///< Indexes of one table.
+inline constexpr size_t kIndexColumnsMax = 16;                   ///< Columns of one index.
 inline constexpr size_t kFunctionsMax = 8;                       ///< Functions in each other.
 inline constexpr size_t kFunctionTextBytesMax = 1'024;           ///< A path.
 inline constexpr size_t kFunctionValueBytesMax = 64 * 1024;      ///< A value with functions.

@@ -60,13 +60,17 @@ struct IndexColumn {
   /// Reads "city", "d:size::int64 DESC" or "lower(d:name)": a column as in a predicate, perhaps ASC
   /// or DESC. Errors: kInvalidArgument with the position.
   static Result<IndexColumn> Parse(std::string_view text);
+  /// Reads several, separated by commas. Errors: the same.
+  static Result<std::vector<IndexColumn>> ParseList(std::string_view text);
   /// Text that Parse reads back.
   std::string ToString() const;
 };
 
 struct IndexOptions {
   std::string name = {};
-  std::vector<IndexColumn> columns = {};  ///< Exactly one.
+  /// 1 to kIndexColumnsMax, of any families. Conditions on the first one, on the first two and so on
+  /// are served, and rows are in the order of the first, where that is equal of the second...
+  std::vector<IndexColumn> columns = {};
 };
 
 /// The type that conditions and orders compare a column as, whatever indexes there are. A column

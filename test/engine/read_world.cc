@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "compaction/merge.h"
 #include "engine/jobs/overlap_walk.h"
+#include "format/cell/overflow_value.h"
 #include "format/cell/visibility.h"
 #include "format/hash.h"
 #include "memstore/row_states.h"
@@ -54,12 +55,13 @@ ReadWorld::ReadWorld(const WorldOptions& options)
   }
   uint32_t id = 0;
   for (const IndexOptions& index : options.indexes) {
-    const IndexColumn& column = index.columns[0];
     format::IndexRecord record;
     record.id = format::IndexId(++id);
     record.name = index.name;
-    record.columns.push_back(
-        {FamilyOf(column.family).id, column.qualifier, column.type, column.descending});
+    for (const IndexColumn& column : index.columns) {
+      record.columns.push_back(
+          {FamilyOf(column.family).id, column.qualifier, column.type, column.descending});
+    }
     table_->indexes.push_back(std::move(record));
   }
   model_.CreateTable({kWorldTable, options.families, options.indexes, {}});
@@ -146,6 +148,7 @@ void ReadWorld::Apply(const ModelOperation& asked) {
 void ReadWorld::DeleteCell(const ModelOperation& operation, int64_t timestamp,
                            std::vector<format::Cell>* cells) {
   std::vector<std::shared_ptr<const void>> pins;
+  std::string revealed_value;
   format::Cell marker;
   marker.kind = format::CellKind::kDeleteCell;
   const format::FamilyRecord& family = FamilyOf(operation.family);
@@ -179,6 +182,11 @@ void ReadWorld::DeleteCell(const ModelOperation& operation, int64_t timestamp,
   if (marker.timestamp == visible[0].timestamp && visible.size() > 1) {
     format::Cell revealed = visible[1];
     revealed.sequence = marker.sequence;
+    if (revealed.is_overflow()) {
+      BOOST_REQUIRE(format::ReadOverflowValue(revealed, &revealed_value).ok());
+      revealed.value = revealed_value;
+      revealed.overflow_file = nullptr;
+    }
     cells->push_back(revealed);
   }
   std::sort(cells->begin(), cells->end(), format::CellLess);

@@ -114,6 +114,55 @@ BOOST_AUTO_TEST_CASE(RandomRowsHaveTheFactsOfTheReference) {
   }
 }
 
+// Of an index over several columns: the current entry has what the index over each column has as
+// current, the older ones are those of the first column, without the others.
+BOOST_AUTO_TEST_CASE(RandomRowsHaveTheEntriesOfEachColumnTogether) {
+  TestRandom random("RandomRowsHaveTheEntriesOfEachColumnTogether");
+  RowIndexFacts facts;
+  size_t current_rows = 0, older_entries = 0, partial_rows = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const std::vector<Cell> cells = RandomRow(&random);
+    IndexRecord index = IndexOn("b", FamilyId(static_cast<uint8_t>(i % 2)));
+    index.columns.push_back(IndexOn("a", FamilyId(0)).columns[0]);
+    index.columns.push_back(IndexOn("c", FamilyId(1)).columns[0]);
+    index.columns[2].descending = random.OneIn(2);
+    std::string current;
+    size_t known = 0;
+    std::vector<ReferenceFacts> of_columns;
+    for (const IndexColumnRecord& column : index.columns) {
+      of_columns.push_back(Reference(column, cells));
+      std::string part;
+      for (const auto& [key, is_current] : of_columns.back().entries) {
+        if (is_current) part = key;
+      }
+      known += part.empty() ? 0 : 1;
+      if (part.empty()) part = "\x01";
+      if (column.descending) InvertIndexKey(&part);
+      current += part;
+    }
+    std::map<std::string, bool> expected;
+    const std::string without = index.columns[2].descending ? "\x01\xfe" : "\x01\x01";
+    for (const auto& [key, is_current] : of_columns[0].entries) {
+      if (!is_current) expected.emplace(key + without, false);
+    }
+    if (known > 0) expected[current] = true;
+    FactsOfRow(index, cells, &facts);
+    std::map<std::string, bool> entries;
+    for (const IndexEntry& entry : facts.entries) {
+      BOOST_REQUIRE(entries.emplace(entry.key, entry.current).second);
+    }
+    BOOST_REQUIRE(entries == expected);
+    BOOST_REQUIRE(facts.present == of_columns[0].present);
+    BOOST_REQUIRE(facts.touched == of_columns[0].touched);
+    current_rows += known > 0 ? 1 : 0;
+    partial_rows += known > 0 && known < 3 ? 1 : 0;
+    older_entries += expected.size() - (known > 0 ? 1 : 0);
+  }
+  BOOST_TEST(current_rows > 20'000u);
+  BOOST_TEST(partial_rows > 10'000u);
+  BOOST_TEST(older_entries > 10'000u);
+}
+
 BOOST_AUTO_TEST_CASE(NewerTimestampWinsNotLaterSequence) {
   const std::vector<Cell> cells = {MakeCell(CellKind::kPut, "a", 5, 1, "new"),
                                    MakeCell(CellKind::kPut, "a", 3, 2, "old")};

@@ -262,6 +262,10 @@ void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Pred
   counters_.single_source_by_bitmap += explained->single_source_by_bitmap;
   counters_.single_source_by_filter += explained->single_source_by_filter;
   counters_.single_source_by_key += explained->single_source_by_key;
+  if (explained->reason.find(" columns of ") != std::string::npos) {
+    const bool in_order = explained->reason.find("the first alone") == std::string::npos;
+    ++(in_order ? counters_.by_all_columns : counters_.by_first_column);
+  }
   if (explained->rows != expected) {
     throw Failure(asked + ", explained: expected " + std::to_string(expected) + " rows, found " +
                   std::to_string(explained->rows));

@@ -46,7 +46,9 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"rows of several families", &Counters::rows_of_families},
       {"single-source by bitmap", &Counters::single_source_by_bitmap},
       {"by filter", &Counters::single_source_by_filter},
-      {"by key", &Counters::single_source_by_key}};
+      {"by key", &Counters::single_source_by_key},
+      {"by all columns", &Counters::by_all_columns},
+      {"by the first column", &Counters::by_first_column}};
   return kFields;
 }
 

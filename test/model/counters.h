@@ -40,6 +40,7 @@ struct Counters {
   uint64_t overflow_values = 0;
   uint64_t rows_of_families = 0;  ///< With cells of several families in one file.
   uint64_t single_source_by_bitmap = 0, single_source_by_filter = 0, single_source_by_key = 0;
+  uint64_t by_all_columns = 0, by_first_column = 0;  ///< By an index over several columns.
 
   void Add(const Counters& other);
   std::string Describe() const;

@@ -107,6 +107,7 @@ uint64_t StalePostings(const OpenFile& file, const TablePlan& plan, const Model&
     const auto section = file.store->Index(index.id);
     RequireOk(section.status(), index.name);
     if (*section == nullptr) continue;
+    if (index.columns.size() > 1) continue;
     const format::IndexColumnRecord& column = index.columns[0];
     const std::string& family = file.store->table().FindFamily(column.family)->options.name;
     const auto cursor = (*section)->NewCursor(format::IndexPart::kCurrent);

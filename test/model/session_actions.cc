@@ -262,6 +262,15 @@ Status Session::ChangeIndexes(const SessionAction& action) {
                       own_dice_.Pick(plan.columns).qualifier, own_dice_.Pick(kTypes),
                       own_dice_.Chance(50)}};
     if (own_dice_.Chance(40)) index.columns[0].functions = RandomFunctions(&own_dice_);
+    while (index.columns.size() < 3 && own_dice_.Chance(40)) {
+      IndexColumn column{own_dice_.Pick(plan.options.families).name,
+                         own_dice_.Pick(plan.columns).qualifier, own_dice_.Pick(kTypes),
+                         own_dice_.Chance(50)};
+      const bool is_new = std::ranges::none_of(index.columns, [&](const IndexColumn& other) {
+        return other.family == column.family && other.qualifier == column.qualifier;
+      });
+      if (is_new) index.columns.push_back(std::move(column));
+    }
   }
   RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
   ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });
@@ -278,7 +287,9 @@ Status Session::RenewFamily(const SessionAction& action) {
   const FamilyOptions family = plan.options.families.back();
   std::vector<IndexOptions> over_it;
   for (const IndexOptions& index : plan.options.indexes) {
-    if (index.columns[0].family == family.name) over_it.push_back(index);
+    const bool is_over_it = std::ranges::any_of(
+        index.columns, [&](const IndexColumn& column) { return column.family == family.name; });
+    if (is_over_it) over_it.push_back(index);
   }
   if (!over_it.empty()) {
     const Status refused = store_.engine().DropFamily(action.table, family.name);

@@ -39,9 +39,15 @@ TablePlan PlanOf(const SmallWorld& world) {
     plan.columns.push_back({.qualifier = column, .family = family});
     plan.options.indexes.push_back({"by_" + column, {{family, column, ColumnType::kBytes, false}}});
   }
+  const auto column = [&](const char* name, bool descending) {
+    return IndexColumn{FamilyOf(world.two_families, name), name, ColumnType::kBytes, descending};
+  };
+  plan.options.indexes.push_back(
+      {"by_all", {column("a", false), column("b", false), column("c", false)}});
+  plan.options.indexes.push_back({"by_c_a", {column("c", true), column("a", false)}});
   plan.keys = kRows;
   plan.values = {"1", "2"};
-  plan.timestamps = Timestamps::kSmall;
+  plan.timestamps = world.rising ? Timestamps::kNone : Timestamps::kSmall;
   plan.puts = 58;
   return plan;
 }
@@ -327,7 +333,7 @@ std::string SmallWorld::Describe() const {
   std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
                      std::to_string(ttl_micros) +
                      (switches_memstores ? ", a memstore for every batch" : "") +
-                     (two_families ? ", two families" : "");
+                     (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "");
   for (const std::string& key : split_keys) text += ", a region from " + key;
   for (const SmallStep& step : steps) text += "\n    " + step.Describe();
   return text;
@@ -342,6 +348,7 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   // A writer that is slowed down sleeps, which is longer than the time to live.
   world.switches_memstores = world.ttl_micros == 0 && dice.Chance(50);
   world.two_families = dice.Chance(40);
+  world.rising = dice.Chance(40);
   for (size_t i = 1; i < kRows.size(); ++i) {
     if (dice.Chance(25)) world.split_keys.push_back(kRows[i]);
   }

@@ -14,8 +14,11 @@ constexpr const char* kInteger = "size";
 constexpr const char* kBytes = "tag";
 constexpr const char* kPlain = "note";  // No index; neither has the column without a name.
 
-IndexOptions Index(std::string name, const char* family, const char* qualifier, ColumnType type) {
-  return {std::move(name), {{family, qualifier, type, false}}};
+IndexOptions Index(std::string name, const char* family, const char* qualifier, ColumnType type,
+                   const std::vector<IndexColumn>& more = {}) {
+  IndexOptions index{std::move(name), {{family, qualifier, type, false}}};
+  index.columns.insert(index.columns.end(), more.begin(), more.end());
+  return index;
 }
 
 FamilyOptions Family(Dice* dice, std::string name, uint32_t max_versions, int64_t ttl_micros) {
@@ -47,6 +50,11 @@ TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> fami
   IndexOptions bucket = Index("by_bucket_of_tag", "", kBytes, ColumnType::kInt64);
   bucket.columns[0].functions = {Function::Bucket(5)};
   plan.options.indexes.push_back(std::move(bucket));
+  plan.options.indexes.push_back(
+      Index("by_section_size", "", kText, ColumnType::kText, {{"", kInteger, ColumnType::kInt64}}));
+  plan.options.indexes.push_back(Index(
+      "by_size_tag_section", "", kInteger, ColumnType::kInt64,
+      {{"", kBytes, ColumnType::kBytes, true}, {"", kText, ColumnType::kText, dice->Chance(50)}}));
   return plan;
 }
 
@@ -71,12 +79,18 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
     plan.keys = NewKeys(dice, rows);
     plan.casts = true;
     plan.functions = true;
+    // Where timestamps go back, an index over several columns is asked for the first one alone.
+    if (dice->Chance(50)) plan.timestamps = Timestamps::kNone;
   }
   tables[1].options.indexes.push_back(Index("by_m_size", "m", kInteger, ColumnType::kInt64));
   tables[1].options.indexes.push_back(Index("by_w_section", "w", kText, ColumnType::kText));
+  tables[1].options.indexes.push_back(Index("by_m_tag_d_size", "m", kBytes, ColumnType::kBytes,
+                                            {{"", kInteger, ColumnType::kInt64, true}}));
   Split(dice, &tables[1]);
   tables[2].timestamps = Timestamps::kExpiring;
   tables[2].options.indexes.push_back(Index("by_k_tag", "k", kBytes, ColumnType::kBytes));
+  tables[2].options.indexes.push_back(Index("by_k_size_d_tag", "k", kInteger, ColumnType::kInt64,
+                                            {{"", kBytes, ColumnType::kBytes}}));
   tables[3].unlogged = true;
   tables[3].keys = NewKeys(dice, std::min<uint64_t>(rows, 60));
   tables[4].large_puts = 30;

@@ -144,10 +144,9 @@ Status AddLeaf(const format::StoreFile& file, const WalkedBlock& walked, DumpRec
   std::string key;
   for (uint32_t i = 0; i < leaf->value_count(); ++i) {
     if (!leaf->Key(i, &key)) return walked.block->Corrupt("a key with malformed lengths");
-    std::string_view rest = key;
     std::optional<std::string> value = key;
     if (index != nullptr) {
-      ASSIGN_OR_RETURN(value, format::DecodeIndexKey(index->columns.front(), &rest));
+      ASSIGN_OR_RETURN(value, format::DecodeEntry(*index, key));
     }
     const uint32_t before = leaf->EntriesBefore(i);
     writer->Add({value.has_value() ? Value(*value) : Value(), leaf->EntriesBefore(i + 1) - before,

@@ -111,7 +111,7 @@ Status IndexDump::WriteValues(format::IndexSection* section) {
 Status IndexDump::WriteValue(std::string_view key, uint64_t entries) {
   if (dump_.context.is_interrupted()) return Status::Cancelled("interrupted");
   const format::KeyRange value = format::EqualRange(std::string(key));
-  ASSIGN_OR_RETURN(value_, format::DecodeIndexKey(index_.columns.front(), &key));
+  ASSIGN_OR_RETURN(value_, format::DecodeEntry(index_, key));
   if (entries <= kSliceRows) return WriteSlice(value, rows_);
   for (uint32_t low = rows_.low; low < rows_.high && !dump_.writer.is_full();) {
     const uint32_t high = low + std::min(kSliceRows, rows_.high - low);

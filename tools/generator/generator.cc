@@ -221,6 +221,7 @@ Predicate Generator::Conjunction() {
 }
 
 Predicate Generator::NewPredicate(int depth) {
+  if (std::optional<Predicate> conditions = CompositeAnd()) return *std::move(conditions);
   if (depth == 0 || dice_.Chance(45)) return dice_.Chance(3) ? Predicate() : Leaf();
   if (dice_.Chance(25)) return Predicate::Not(NewPredicate(depth - 1));
   std::vector<Predicate> children;
@@ -229,6 +230,42 @@ Predicate Generator::NewPredicate(int depth) {
   }
   return dice_.Chance(60) ? Predicate::And(std::move(children))
                           : Predicate::Or(std::move(children));
+}
+
+// Sometimes conditions on the first columns of an index over several, mostly of single values.
+std::optional<Predicate> Generator::CompositeAnd() {
+  std::vector<const IndexOptions*> composite;
+  for (const IndexOptions& index : plan_.options.indexes) {
+    if (index.columns.size() > 1) composite.push_back(&index);
+  }
+  if (composite.empty() || !dice_.Chance(15)) return std::nullopt;
+  const IndexOptions& index = *dice_.Pick(composite);
+  const size_t count = 2 + dice_.Below(index.columns.size() - 1);
+  std::vector<Predicate> conditions;
+  for (size_t i = 0; i < count; ++i) {
+    const IndexColumn& column = index.columns[i];
+    if (!column.functions.empty()) {
+      conditions.push_back(Leaf());
+      continue;
+    }
+    using Kind = Predicate::Kind;
+    static const std::vector<Kind> kKinds = {Kind::kEqual,  Kind::kEqual,   Kind::kEqual,
+                                             Kind::kIn,     Kind::kLess,    Kind::kGreaterOrEqual,
+                                             Kind::kIsNull, Kind::kBetween, Kind::kIsNotNull};
+    const Kind kind = dice_.Chance(i + 1 < count ? 70 : 30) ? Kind::kEqual : dice_.Pick(kKinds);
+    std::vector<std::string> values(ValueCount(&dice_, kind));
+    const ValueKind literals =
+        column.type == ColumnType::kInt64
+            ? ValueKind::kInteger
+            : (column.type == ColumnType::kText ? ValueKind::kText : ValueKind::kBytes);
+    for (std::string& value : values) value = Value(literals);
+    conditions.push_back(
+        Predicate::Compare(kind, FamilyMeant(plan_.options, column.family) + ":" + column.qualifier,
+                           std::move(values))
+            .As(column.type));
+  }
+  if (dice_.Chance(20)) conditions.push_back(Leaf());
+  return Predicate::And(std::move(conditions));
 }
 
 Predicate Generator::Leaf() {

@@ -76,6 +76,7 @@ class Generator {
  private:
   Predicate NewPredicate(int depth);
   Predicate Leaf();
+  std::optional<Predicate> CompositeAnd();
   std::optional<ColumnType> Cast();
   Predicate FunctionLeaf(Predicate::Kind kind);
   Predicate RowKeyLeaf(Predicate::Kind kind);

@@ -247,7 +247,7 @@ class Store(File):
         for key, ordinal, part in heapq.merge(*parts):
             if ordinal in ordinals:
                 yield dict(kind='index_key', **place, region_start=start, index=name,
-                           value=key_value(index['column'][0], key), row=keys[ordinal], part=part)
+                           value=entry_value(index['column'], key), row=keys[ordinal], part=part)
 
     def entries(self, index, older, part):
         """Key, ordinal and part of all entries of a part of an index: its leaves (8.2)."""
@@ -302,6 +302,26 @@ def roaring_ordinals(reader):
             lows = [low for low in range(65536) if bits[low // 8] >> low % 8 & 1]
         ordinals += [high << 16 | low for low in lows]
     return ordinals
+
+def part_end(column, key):
+    """Where the column's part of a key ends (7)."""
+    plain = bytes(255 - byte for byte in key) if column['descending'] else key
+    if plain[0] == 1 or column['type'] % 16 not in (BYTES, TEXT):
+        return {1: 1, 2: 2 if column['type'] % 16 == BOOL else 9}[plain[0]]
+    return re.match(b'\2([^\0]|\0\xFF)*\0\1', plain, re.DOTALL).end()
+
+def entry_value(columns, key):
+    """The value of an entry; those of several columns with commas between, NULL for an absent one."""
+    if len(columns) == 1:
+        return key_value(columns[0], key)
+    values = []
+    for column in columns:
+        end = part_end(column, key)
+        value = key_value(column, key[:end]) if end > 1 else 'NULL'
+        values.append(value if isinstance(value, bytes) else value.encode())
+        key = key[end:]
+    check(not key, 'an index key goes on after its last column')
+    return b', '.join(values)
 
 def key_value(column, key):
     """The value of an index key (7): bytes as they are, numbers as text."""

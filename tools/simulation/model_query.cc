@@ -144,6 +144,17 @@ int CompareValues(ColumnType type, std::string_view a, std::string_view b) {
   return a.compare(b);
 }
 
+namespace {
+
+// Absent values come first.
+int CompareOrdered(ColumnType type, const std::optional<std::string>& a,
+                   const std::optional<std::string>& b) {
+  if (!a.has_value() || !b.has_value()) return int{a.has_value()} - int{b.has_value()};
+  return CompareValues(type, *a, *b);
+}
+
+}  // namespace
+
 ColumnType Model::TypeOf(const TableOptions& options, size_t family, std::string_view qualifier) {
   const auto is_it = [&](const auto& column) {
     return FamilyOf(options, column.family) == family && column.qualifier == qualifier;
@@ -152,8 +163,9 @@ ColumnType Model::TypeOf(const TableOptions& options, size_t family, std::string
     if (is_it(column)) return column.type;
   }
   for (const IndexOptions& index : options.indexes) {
-    const IndexColumn& column = index.columns[0];
-    if (column.functions.empty() && is_it(column)) return column.type;
+    for (const IndexColumn& column : index.columns) {
+      if (column.functions.empty() && is_it(column)) return column.type;
+    }
   }
   return ColumnType::kBytes;
 }
@@ -165,11 +177,12 @@ void Model::ChangeIndexes(const std::string& table,
   change(&options.indexes);
   for (const TableOptions* side : {&before, &std::as_const(options)}) {
     for (const IndexOptions& index : std::vector(side->indexes)) {
-      const IndexColumn& column = index.columns[0];
-      const size_t family = FamilyOf(options, column.family);
-      const ColumnType type = TypeOf(before, family, column.qualifier);
-      if (TypeOf(options, family, column.qualifier) == type) continue;
-      options.columns.push_back({options.families[family].name, column.qualifier, type});
+      for (const IndexColumn& column : index.columns) {
+        const size_t family = FamilyOf(options, column.family);
+        const ColumnType type = TypeOf(before, family, column.qualifier);
+        if (TypeOf(options, family, column.qualifier) == type) continue;
+        options.columns.push_back({options.families[family].name, column.qualifier, type});
+      }
     }
   }
 }
@@ -178,17 +191,20 @@ bool Model::Refuses(const ModelOperation& operation) const {
   if (operation.kind != ModelOperation::Kind::kPut) return false;
   const TableOptions& options = table(operation.table);
   const size_t family = FamilyOf(options, operation.family);
-  return std::any_of(operation.columns.begin(), operation.columns.end(), [&](const auto& column) {
-    return std::any_of(options.indexes.begin(), options.indexes.end(), [&](const auto& index) {
-      const IndexColumn& indexed = index.columns[0];
-      if (FamilyOf(options, indexed.family) != family || indexed.qualifier != column.first) {
-        return false;
-      }
-      if (indexed.functions.empty()) return !FitsType(indexed.type, column.second);
-      std::string made;
-      return TypeOfIndexed(indexed) == ColumnType::kText &&
-             format::ApplyFunctions(indexed.functions, column.second, 0, &made) && IsUtf8(made) &&
-             EncodedSize(made) > kIndexKeyBytesMax;
+  const auto refuses = [&](const IndexColumn& indexed, const auto& column) {
+    if (FamilyOf(options, indexed.family) != family || indexed.qualifier != column.first) {
+      return false;
+    }
+    if (indexed.functions.empty()) return !FitsType(indexed.type, column.second);
+    std::string made;
+    return TypeOfIndexed(indexed) == ColumnType::kText &&
+           format::ApplyFunctions(indexed.functions, column.second, 0, &made) && IsUtf8(made) &&
+           EncodedSize(made) > kIndexKeyBytesMax;
+  };
+  return std::ranges::any_of(operation.columns, [&](const auto& column) {
+    return std::ranges::any_of(options.indexes, [&](const IndexOptions& index) {
+      return std::ranges::any_of(
+          index.columns, [&](const IndexColumn& indexed) { return refuses(indexed, column); });
     });
   });
 }
@@ -258,35 +274,40 @@ bool Model::Matches(const Table& table, const std::string& key, const Columns& c
 std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& predicate,
                                    const QueryOptions& query, const ModelRead& read) const {
   const Table& in = tables_.find(table)->second;
-  const IndexColumn* order = nullptr;
+  std::vector<IndexColumn> order;
   for (const IndexOptions& index : in.options.indexes) {
-    if (index.name == query.order_by) order = &index.columns[0];
+    if (index.name == query.order_by) order = index.columns;
   }
   const ModelRead exists = WholeRow(read);
   struct Hit {
-    std::string value;
+    std::vector<std::optional<std::string>> values;  // By column of the order.
     ModelRow row;
   };
   std::vector<Hit> hits;
   for (const auto& [key, columns] : in.rows) {
     if (!Visible(in, key, *columns, exists).has_value()) continue;
     if (!Matches(in, key, *columns, predicate, read)) continue;
-    std::optional<std::string> value = "";
-    if (order != nullptr) {
-      value = Newest(in, *columns, FamilyOf(in.options, order->family), order->qualifier,
-                     order->functions, read);
+    std::vector<std::optional<std::string>> values;
+    for (const IndexColumn& column : order) {
+      std::optional<std::string>& value =
+          values.emplace_back(Newest(in, *columns, FamilyOf(in.options, column.family),
+                                     column.qualifier, column.functions, read));
+      if (value.has_value() && !FitsType(TypeOfIndexed(column), *value)) value.reset();
     }
-    if (!value.has_value() || (order != nullptr && !FitsType(TypeOfIndexed(*order), *value))) {
-      continue;
-    }
+    if (!values.empty() && !values.front().has_value()) continue;
     auto row = Visible(in, key, *columns, read);
     if (!row.has_value()) row.emplace().key = key;
-    hits.push_back({*std::move(value), *std::move(row)});
+    hits.push_back({std::move(values), *std::move(row)});
   }
-  if (order != nullptr) {
+  if (!order.empty()) {
     std::stable_sort(hits.begin(), hits.end(), [&](const Hit& a, const Hit& b) {
-      const int compared = CompareValues(TypeOfIndexed(*order), a.value, b.value);
-      return query.descending ? compared > 0 : compared < 0;
+      for (size_t i = 0; i < order.size(); ++i) {
+        int compared = CompareOrdered(TypeOfIndexed(order[i]), a.values[i], b.values[i]);
+        // The first column is in the order that is asked for, the others turn with it.
+        if (order[i].descending != order[0].descending) compared = -compared;
+        if (compared != 0) return query.descending ? compared > 0 : compared < 0;
+      }
+      return false;
     });
   }
   if (query.limit != 0 && hits.size() > query.limit) hits.resize(query.limit);

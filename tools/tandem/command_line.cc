@@ -233,8 +233,8 @@ void Grammar::AddCreate() {
                    "[,block-size=8KiB]; may be repeated; default: d")
       ->allow_extra_args(false);
   verb->add_option("--index", create.indexes,
-                   "NAME=FAMILY:COLUMN[:TYPE][:desc], one column an index;\n"
-                   "may be repeated")
+                   "NAME=FAMILY:COLUMN[:TYPE][:desc], or as in a predicate:\n"
+                   "NAME=city, lower(name), age::int64 DESC; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--column", create.columns, kColumnHelp)->allow_extra_args(false);
   verb->add_option("--split-keys", create.split_keys,
@@ -375,7 +375,8 @@ void Grammar::AddSchemaEdits() {
   observers->add_flag("--none", arguments_.observers.none, "Take all off");
   CLI::App* index = AddVerb("index", &arguments_.index);
   index->add_option("INDEX", arguments_.index.index,
-                    "create: NAME=FAMILY:COLUMN[:TYPE][:desc]; else: NAME");
+                    "create: NAME=FAMILY:COLUMN[:TYPE][:desc], or as in a\n"
+                    "predicate: NAME=city, lower(name), age::int64 DESC; else: NAME");
   index->add_option("--rate", arguments_.index.rate,
                     "build: read at most so much a second, as 20MiB");
 }

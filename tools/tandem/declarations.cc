@@ -121,16 +121,16 @@ Result<ColumnName> ParseColumnName(std::string_view text) {
   return column;
 }
 
-/// Reads NAME=FUNCTION(...)[::TYPE] [ASC|DESC], where columns are written as in a predicate.
-Result<IndexOptions> ParseFunctionIndex(std::string_view text, size_t equals) {
+/// Reads NAME=COLUMN[::TYPE] [ASC|DESC], ... where columns are written as in a predicate.
+Result<IndexOptions> ParseIndexColumns(std::string_view text, size_t equals) {
   IndexOptions index;
   ASSIGN_OR_RETURN(index.name, ParseEscaped(text.substr(0, equals)));
-  Result<IndexColumn> column = IndexColumn::Parse(text.substr(equals + 1));
-  if (!column.has_value()) {
+  Result<std::vector<IndexColumn>> columns = IndexColumn::ParseList(text.substr(equals + 1));
+  if (!columns.has_value()) {
     return Status::InvalidArgument(
-        Format("--index '{}': after the '=', {}", EscapeBytes(text), column.error().message()));
+        Format("--index '{}': after the '=', {}", EscapeBytes(text), columns.error().message()));
   }
-  index.columns.push_back(*std::move(column));
+  index.columns = *std::move(columns);
   return index;
 }
 
@@ -173,12 +173,8 @@ Result<IndexOptions> ParseIndex(std::string_view text) {
     return Status::InvalidArgument(
         Format("--index '{}': expected NAME=FAMILY:COLUMN[:TYPE][:desc]", EscapeBytes(text)));
   }
-  if (text.find('(', equals) != std::string_view::npos) return ParseFunctionIndex(text, equals);
-  if (SplitText(text.substr(equals + 1), ',').size() > 1) {
-    return Status::InvalidArgument(Format(
-        "--index '{}': an index has one column today, this one names several; make an index for "
-        "each (a ',' inside a name is \\x2c)",
-        EscapeBytes(text)));
+  if (text.find_first_of("(,", equals) != std::string_view::npos) {
+    return ParseIndexColumns(text, equals);
   }
   auto parts = SplitText(text.substr(equals + 1), ':');
   IndexOptions index;

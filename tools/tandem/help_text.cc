@@ -219,6 +219,7 @@ maintained, such as counters, is no longer kept up to date.
 )"},
     {"index",
      R"(Example: tandem index create shop/ orders by_total=d:total:int64
+         tandem index create shop/ orders "by_state_at=state, at::timestamp DESC"
          tandem index list shop/
          tandem index stats shop/ orders
 

@@ -46,34 +46,59 @@ Status CheckArguments(const IndexVerbOptions& options) {
   if (takes_one && (options.table.empty() || options.index.empty())) {
     return Status::InvalidArgument(
         Format("index {}: expected DB TABLE {}", options.action,
-               options.action == "create" ? "NAME=FAMILY:COLUMN[:TYPE][:desc] or NAME=FUNCTION(...)"
-                                          : "NAME"));
+               options.action == "create"
+                   ? "NAME=FAMILY:COLUMN[:TYPE][:desc] or NAME=COLUMN|FUNCTION(...)[, ...]"
+                   : "NAME"));
   }
   return {};
 }
 
-// What conditions have to look like for an index of another type than its column's.
-Status TellOfCasts(Database& database, const std::string& table, const IndexOptions& index,
-                   const Context& context) {
-  const IndexColumn& column = index.columns[0];
-  QueryOptions query;
-  query.use_index = index.name;
+// Whether conditions compare the column as the type that the index has of it. The table has other
+// types where an index could not give them.
+bool HasConditionType(const TableOptions& table, const IndexColumn& column) {
+  const std::string& first = table.families.front().name;
+  return std::ranges::none_of(table.columns, [&](const ColumnOptions& declared) {
+    const bool is_family = declared.family == (column.family.empty() ? first : column.family);
+    return is_family && declared.qualifier == column.qualifier && declared.type != column.type;
+  });
+}
+
+// What conditions have to look like for an index column of another type than its column's.
+void TellOfCast(const std::string& table, const IndexColumn& column, const Context& context) {
   const std::string name = ColumnText({column.family, column.qualifier});
-  const Predicate present = Predicate::IsNotNull(name).WithFunctions(column.functions);
-  const auto used = database.Explain({}, table, present, query);
-  if (used.has_value() || used.error().code() != StatusCode::kInvalidArgument) return {};
   const std::string_view type = ColumnTypeName(column.type);
   if (!column.functions.empty()) {
     WriteBytes(context.err, Format("tandem: conditions compare what functions return as another "
                                    "type: write {}::{}\n",
                                    EscapeBytes(TextOf(column.functions, name)), type));
-    return {};
+    return;
   }
   WriteBytes(context.err,
              Format("tandem: conditions compare column {} as another type: write {}::{}, or make "
                     "that its type: tandem alter DB {} --column {}:{}\n",
                     base::Quote(name), EscapeBytes(name), type, EscapeBytes(table),
                     EscapeBytes(name), type));
+}
+
+// The same for all columns of the index.
+Status TellOfCasts(Database& database, const std::string& table, const IndexOptions& index,
+                   const Context& context) {
+  const IndexColumn& first = index.columns[0];
+  QueryOptions query;
+  query.use_index = index.name;
+  const Predicate present = Predicate::IsNotNull(ColumnText({first.family, first.qualifier}))
+                                .WithFunctions(first.functions);
+  const auto used = database.Explain({}, table, present, query);
+  if (!used.has_value() && used.error().code() == StatusCode::kInvalidArgument) {
+    TellOfCast(table, first, context);
+  }
+  ASSIGN_OR_RETURN(const TableInfo info, FindTable(database, table));
+  for (size_t i = 1; i < index.columns.size(); ++i) {
+    const IndexColumn& column = index.columns[i];
+    if (column.functions.empty() && !HasConditionType(info.options, column)) {
+      TellOfCast(table, column, context);
+    }
+  }
   return {};
 }
 
@@ -102,7 +127,9 @@ Result<ExitCode> Create(const IndexVerbOptions& options, const Context& context)
   ASSIGN_OR_RETURN(const IndexOptions index, ParseIndex(options.index));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
   ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
-  RETURN_IF_ERROR(CheckFamilyName(table, index.columns[0].family));
+  for (const IndexColumn& column : index.columns) {
+    RETURN_IF_ERROR(CheckFamilyName(table, column.family));
+  }
   RETURN_IF_ERROR(database->CreateIndex(table.options.name, index));
   RETURN_IF_ERROR(TellOfCasts(*database, table.options.name, index, context));
   RETURN_IF_ERROR(database->Close());

@@ -49,7 +49,14 @@ TablePlan NewPlan(Dice* dice, const Scale& scale) {
   const std::string& second = dice->Pick(plan.options.families).name;
   plan.options.indexes = {{"by_a", {{"", "a", ColumnType::kText, false}}},
                           {"by_b", {{second, "b", ColumnType::kInt64, dice->Chance(33)}}},
-                          {"by_c", {{"", "c", ColumnType::kBytes, dice->Chance(33)}}}};
+                          {"by_c", {{"", "c", ColumnType::kBytes, dice->Chance(33)}}},
+                          {"by_a_b",
+                           {{"", "a", ColumnType::kText, dice->Chance(33)},
+                            {second, "b", ColumnType::kInt64, dice->Chance(33)}}},
+                          {"by_c_b_a",
+                           {{"", "c", ColumnType::kBytes, dice->Chance(33)},
+                            {second, "b", ColumnType::kInt64, dice->Chance(33)},
+                            {"", "a", ColumnType::kText, dice->Chance(33)}}}};
   plan.keys = NewKeys(scale);
   plan.columns = {{.qualifier = "a", .kind = ValueKind::kText, .weight = 8},
                   {.qualifier = "b", .kind = ValueKind::kInteger, .weight = 8},
@@ -64,7 +71,7 @@ TablePlan NewPlan(Dice* dice, const Scale& scale) {
   } else {
     for (size_t i = 0; i < scale.values; ++i) plan.values.push_back(std::to_string(1 + i * i * 2));
   }
-  plan.timestamps = Timestamps::kSmall;
+  plan.timestamps = dice->Chance(50) ? Timestamps::kSmall : Timestamps::kNone;
   plan.puts = 80;
   return plan;
 }

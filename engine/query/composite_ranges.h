@@ -1,0 +1,36 @@
+// The entries of an index over several columns that conditions of an AND lead to: single values of
+// the first columns and any values of the one after them, in each combination, and in each place but
+// all the absent value besides, which stands for a column that is not known in a source
+// (engine/source/column_order.h).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "engine/predicate/bound.h"
+#include "engine/predicate/key_ranges.h"
+#include "format/schema.h"
+
+namespace tandem::engine {
+
+/// Ranges ascend and are disjoint.
+struct CompositeRanges {
+  std::vector<size_t> conditions;  ///< In BoundNode::children, by column of the index.
+  KeyRanges of_first;              ///< Entries that satisfy the first condition.
+  KeyRanges whole;                 ///< Entries that satisfy all of the conditions.
+  KeyRanges partial;               ///< Entries that satisfy some and leave out the other columns.
+};
+
+/// The most ranges of both kinds; fewer columns are used if they would be more. Each costs a look-up
+/// in every source.
+inline constexpr size_t kCompositeRangesMax = 1024;
+
+/// nullopt: conditions of the AND are on fewer than two of the first columns, or may be satisfied by
+/// an absent value.
+std::optional<CompositeRanges> FindCompositeRanges(const format::IndexRecord& index,
+                                                   const BoundNode& node);
+/// The child of the AND that is a condition on the column.
+std::optional<size_t> ConditionOn(const BoundNode& node, const format::IndexColumnRecord& column);
+
+}  // namespace tandem::engine

@@ -1,0 +1,28 @@
+// Whether an index over several columns may be asked for all of them at once.
+//
+// The columns of a row may lie in several sources. Each source has an entry of what it has of the
+// row, and leaves out the other columns (index/entries.h). Let a row satisfy conditions on some
+// columns of the index, none of which an absent value satisfies. Of the sources with the cells that
+// count, take the newest. If no source has a Put with a larger timestamp than a newer source has,
+// every one of these columns that it puts is the one that counts: nothing newer puts it, and a marker
+// that hides it hides all older ones too. So its entry satisfies the conditions on the columns that
+// it has, and leaves out the others: the row is found by look-ups of each combination of values and
+// left out columns (engine/query/composite_ranges.h).
+//
+// Each operation in a memstore counts as a source of its own. A file is one as it is seen by who
+// sees all of it: its entries are of the newest Puts. Where this does not hold, the index is asked
+// for its first column alone.
+#pragma once
+
+#include "engine/source/sources.h"
+#include "format/schema.h"
+
+namespace tandem::engine {
+
+bool HasCompositeIndex(const format::TableRecord& table);
+/// Whether timestamps of columns of such indexes never fall from an older source of the cluster to a
+/// newer one that may share rows with it, and the view sees all of each file. Cost: a look at each
+/// pair of sources.
+bool AreColumnsInOrder(const format::TableRecord& table, const Cluster& cluster);
+
+}  // namespace tandem::engine

@@ -1,0 +1,337 @@
+// Indexes over several columns: they answer as a scan does, wherever the columns of a row lie, and
+// no write reads an old row for them.
+#define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tandem/tandem.h"
+#include "test/api/small_database.h"
+#include "test/support/print.h"
+#include "test/support/temporary_directory.h"
+#include "test/support/test_random.h"
+
+namespace tandem::test {
+namespace {
+
+IndexOptions IndexOf(std::string name, std::string_view columns) {
+  Result<std::vector<IndexColumn>> parsed = IndexColumn::ParseList(columns);
+  BOOST_REQUIRE_MESSAGE(parsed.has_value(), parsed.status().ToString());
+  return {.name = std::move(name), .columns = *std::move(parsed)};
+}
+
+struct CompositeIndexFixture {
+  CompositeIndexFixture() {
+    Open();
+    TableOptions table{.name = "t", .families = {{.name = "d", .max_versions = 2}, {.name = "m"}}};
+    table.indexes = {IndexOf("pair", "city, age::int64 DESC"),
+                     IndexOf("triple", "city, m:level::int64, lower(name)")};
+    BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");
+  }
+
+  void Open() { database = OpenSmall(directory.Path("db")); }
+  void Put(const std::string& row, std::vector<std::pair<std::string, std::string>> columns,
+           std::optional<int64_t> timestamp = {}) {
+    WriteBatch batch;
+    for (const auto& [name, value] : columns) {
+      const bool is_level = name == "level";
+      batch.Put("t", row, is_level ? "m" : "d", name, value, timestamp);
+    }
+    BOOST_REQUIRE_EQUAL(database->Write({}, batch).ToString(), "OK");
+  }
+  /// The keys of the rows, by whatever index, which are those of a scan.
+  std::string Rows(std::string_view text, const QueryOptions& options = {},
+                   const ReadOptions& read = {}) {
+    const auto predicate = Predicate::Parse(text);
+    BOOST_REQUIRE_MESSAGE(predicate.has_value(), predicate.status().ToString());
+    std::string found[2];
+    for (const bool no_index : {false, true}) {
+      QueryOptions query = options;
+      query.no_index = no_index;
+      if (no_index) query.use_index.clear();
+      auto cursor = database->Query(read, "t", *predicate, query);
+      BOOST_REQUIRE_MESSAGE(cursor.has_value(), cursor.status().ToString());
+      uint64_t rows = 0;
+      for (; cursor->Next(); ++rows) found[no_index] += std::string(cursor->row().key()) + " ";
+      BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
+      const auto count = database->Count(read, "t", *predicate, query);
+      BOOST_REQUIRE_MESSAGE(count.has_value(), count.status().ToString());
+      BOOST_TEST(*count == rows, text);
+    }
+    BOOST_TEST(found[0] == found[1], text);
+    return found[0];
+  }
+  Explanation Explained(std::string_view text, const QueryOptions& query = {},
+                        const ReadOptions& read = {}) {
+    auto explained = database->Explain(read, "t", *Predicate::Parse(text), query);
+    BOOST_REQUIRE_MESSAGE(explained.has_value(), explained.status().ToString());
+    return *std::move(explained);
+  }
+  void VerifyOk() {
+    const auto report = database->Verify(true);
+    BOOST_REQUIRE_MESSAGE(report.has_value(), report.status().ToString());
+    BOOST_TEST(report->findings.empty());
+  }
+
+  TemporaryDirectory directory;
+  std::unique_ptr<Database> database;
+};
+
+const QueryOptions kByPair{.use_index = "pair"};
+const QueryOptions kByTriple{.use_index = "triple"};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(composite_indexes, CompositeIndexFixture)
+
+BOOST_AUTO_TEST_CASE(TheyServeTheirFirstColumns) {
+  Put("a", {{"city", "Bern"}, {"age", "30"}, {"name", "Ann"}, {"level", "1"}});
+  Put("b", {{"city", "Bern"}, {"age", "40"}, {"name", "BOB"}, {"level", "1"}});
+  Put("c", {{"city", "Bern"}, {"name", "bob"}, {"level", "2"}});
+  Put("d", {{"city", "Rome"}, {"age", "30"}, {"name", "Ann"}});
+  Put("e", {{"age", "30"}, {"level", "1"}});
+  for (const char* stage : {"memstore", "file", "merged", "opened"}) {
+    BOOST_TEST_CONTEXT(stage) {
+      BOOST_TEST(Rows("city = 'Bern'", kByPair) == "a b c ");
+      BOOST_TEST(Rows("city = 'Bern' AND age = 30", kByPair) == "a ");
+      BOOST_TEST(Rows("city = 'Bern' AND age > 30", kByPair) == "b ");
+      BOOST_TEST(Rows("city = 'Bern' AND age >= 30 AND age < 50", kByPair) == "a b ");
+      BOOST_TEST(Rows("city IN ('Bern', 'Rome') AND age = 30", kByPair) == "a d ");
+      BOOST_TEST(Rows("city PREFIX 'B' AND age = 30", kByPair) == "a ");
+      BOOST_TEST(Rows("city = 'Bern' AND age IS NULL", kByPair) == "c ");
+      BOOST_TEST(Rows("city = 'Bern' AND age IS NOT NULL", kByPair) == "a b ");
+      BOOST_TEST(Rows("city = 'Bern' AND NOT age = 30", kByPair) == "b c ");
+      BOOST_TEST(Rows("city IS NULL AND age = 30", kByPair) == "e ");
+      BOOST_TEST(Rows("city = 'Bern' AND age = 30 OR city = 'Rome' AND age = 30") == "a d ");
+      BOOST_TEST(Rows("city = 'Bern' AND m:level = 1", kByTriple) == "a b ");
+      BOOST_TEST(Rows("city = 'Bern' AND m:level = 1 AND lower(name) = 'bob'", kByTriple) == "b ");
+      BOOST_TEST(Rows("city = 'Bern' AND m:level IN (1, 2) AND lower(name) PREFIX 'b'",
+                      kByTriple) == "b c ");
+      BOOST_TEST(Rows("city = 'Bern' AND m:level = 1 AND age = 40", kByTriple) == "b ");
+      BOOST_TEST(Rows("city = 'Bern' AND lower(name) = 'bob'", kByTriple) == "b c ");
+      BOOST_TEST(Rows("city = 'Bern' AND age = 30 AND m:level = 1") == "a ");
+      BOOST_TEST(Rows("city = '' AND age = 30", kByPair) == "");
+    }
+    const std::string done = stage;
+    if (done == "memstore") BOOST_REQUIRE(database->Flush("t").ok());
+    if (done == "file") BOOST_REQUIRE(database->Compact("t").ok());
+    if (done == "merged") {
+      BOOST_REQUIRE(database->Close().ok());
+      Open();
+    }
+  }
+  VerifyOk();
+}
+
+BOOST_AUTO_TEST_CASE(TheyOrderByAllColumns) {
+  Put("a", {{"city", "Bern"}, {"age", "30"}});
+  Put("b", {{"city", "Bern"}, {"age", "40"}});
+  Put("c", {{"city", "Bern"}});
+  Put("d", {{"city", "Aarau"}, {"age", "5"}});
+  Put("e", {{"age", "30"}});
+  BOOST_REQUIRE(database->Flush("t").ok());
+  Put("f", {{"city", "Bern"}});
+  Put("f", {{"age", "35"}});
+  const QueryOptions forward{.order_by = "pair"}, backward{.order_by = "pair", .descending = true};
+  BOOST_TEST(Rows("_row != ''", forward) == "d b f a c ");
+  BOOST_TEST(Rows("_row != ''", backward) == "c a f b d ");
+  BOOST_TEST(Rows("city = 'Bern'", forward) == "b f a c ");
+  QueryOptions limited = forward;
+  limited.limit = 2;
+  BOOST_TEST(Rows("city = 'Bern'", limited) == "b f ");
+}
+
+// Each column of a row in a source of its own: no source has an entry with both.
+BOOST_AUTO_TEST_CASE(ColumnsOfARowMayLieInSeveralSources) {
+  Put("a", {{"city", "Bern"}, {"age", "30"}, {"level", "1"}});
+  Put("b", {{"city", "Rome"}, {"age", "30"}, {"level", "1"}});
+  BOOST_REQUIRE(database->Flush("t").ok());
+  Put("a", {{"age", "31"}});
+  BOOST_REQUIRE(database->Flush("t").ok());
+  Put("b", {{"city", "Bern"}});
+  for (int stage = 0; stage < 3; ++stage) {
+    BOOST_TEST_CONTEXT(stage) {
+      BOOST_TEST(Rows("city = 'Bern' AND age = 31", kByPair) == "a ");
+      BOOST_TEST(Rows("city = 'Bern' AND age = 30", kByPair) == "b ");
+      BOOST_TEST(Rows("city = 'Rome' AND age = 30", kByPair) == "");
+      BOOST_TEST(Rows("city = 'Bern' AND m:level = 1", kByTriple) == "a b ");
+    }
+    if (stage == 0) BOOST_REQUIRE(database->Flush("t").ok());
+    if (stage == 1) BOOST_REQUIRE(database->Compact("t").ok());
+  }
+  VerifyOk();
+}
+
+// A newer write with an older timestamp does not count where it writes, but elsewhere.
+BOOST_AUTO_TEST_CASE(TimestampsMayGoBack) {
+  Put("a", {{"city", "Bern"}}, 9);
+  Put("a", {{"age", "1"}}, 2);
+  BOOST_REQUIRE(database->Flush("t").ok());
+  Put("a", {{"city", "Rome"}, {"age", "7"}}, 5);
+  for (int stage = 0; stage < 3; ++stage) {
+    BOOST_TEST_CONTEXT(stage) {
+      BOOST_TEST(Rows("city = 'Bern' AND age = 7", kByPair) == "a ");
+      BOOST_TEST(Rows("city = 'Rome' AND age = 7", kByPair) == "");
+      BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair) == "");
+    }
+    if (stage == 0) BOOST_REQUIRE(database->Flush("t").ok());
+    if (stage == 1) BOOST_REQUIRE(database->Compact("t").ok());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(SnapshotsAndThePastAreRight) {
+  Put("a", {{"city", "Bern"}, {"age", "1"}}, 10);
+  auto before = database->TakeSnapshot();
+  BOOST_REQUIRE(before.has_value());
+  Put("a", {{"age", "2"}}, 20);
+  const ReadOptions at{.snapshot = &*before}, as_of{.as_of = 15};
+  for (int stage = 0; stage < 3; ++stage) {
+    BOOST_TEST_CONTEXT(stage) {
+      BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair, at) == "a ");
+      BOOST_TEST(Rows("city = 'Bern' AND age = 2", kByPair, at) == "");
+      BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair, as_of) == "a ");
+      BOOST_TEST(Rows("city = 'Bern' AND age = 2", kByPair) == "a ");
+      BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair) == "");
+    }
+    if (stage == 0) BOOST_REQUIRE(database->Flush("t").ok());
+    if (stage == 1) BOOST_REQUIRE(database->Compact("t").ok());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(DeletesOfOneColumnAreSeen) {
+  Put("a", {{"city", "Bern"}, {"age", "1"}, {"level", "3"}});
+  Put("b", {{"city", "Bern"}, {"age", "1"}, {"level", "3"}});
+  BOOST_REQUIRE(database->Flush("t").ok());
+  WriteBatch batch;
+  batch.DeleteColumn("t", "a", "d", "age");
+  batch.DeleteFamily("t", "b", "m");
+  BOOST_REQUIRE(database->Write({}, batch).ok());
+  for (int stage = 0; stage < 3; ++stage) {
+    BOOST_TEST_CONTEXT(stage) {
+      BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair) == "b ");
+      BOOST_TEST(Rows("city = 'Bern' AND age IS NULL", kByPair) == "a ");
+      BOOST_TEST(Rows("city = 'Bern' AND m:level = 3", kByTriple) == "a ");
+    }
+    if (stage == 0) BOOST_REQUIRE(database->Flush("t").ok());
+    if (stage == 1) BOOST_REQUIRE(database->Compact("t").ok());
+  }
+  VerifyOk();
+}
+
+BOOST_AUTO_TEST_CASE(OneIsMadeOverATableWithRows) {
+  TestRandom random("OneIsMadeOverATableWithRows");
+  for (int i = 0; i < 600; ++i) {
+    const std::string row = "r" + std::to_string(random.Below(200));
+    const std::string value = std::to_string(random.Below(5));
+    if (random.OneIn(2)) Put(row, {{"x", value}});
+    if (random.OneIn(2)) Put(row, {{"y", value}});
+    if (random.OneIn(60)) BOOST_REQUIRE(database->Flush("t").ok());
+  }
+  BOOST_REQUIRE_EQUAL(database->CreateIndex("t", IndexOf("xy", "x, y")).ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(database->CreateIndex("t", IndexOf("xl", "x, m:level")).ToString(), "OK");
+  const auto compare = [&] {
+    for (const char* text :
+         {"x = '1' AND y = '2'", "x = '1' AND y > '2'", "x IN ('1', '3') AND y = '4'"}) {
+      Rows(text, {.use_index = "xy"});
+      Rows(text);
+    }
+  };
+  compare();
+  for (int i = 0; i < 100; ++i) Put("r" + std::to_string(i), {{"y", "2"}});
+  compare();
+  BOOST_REQUIRE(database->Flush("t").ok());
+  BOOST_REQUIRE(database->Compact("t").ok());
+  compare();
+  VerifyOk();
+  BOOST_REQUIRE(database->DropIndex("t", "xy").ok());
+  BOOST_TEST(Rows("x = '1' AND y = '2'") != "");
+}
+
+BOOST_AUTO_TEST_CASE(ExplainSaysHowManyColumnsAreAskedFor) {
+  for (int i = 0; i < 1000; ++i) {
+    Put("r" + std::to_string(i),
+        {{"city", i % 2 == 0 ? "Bern" : "Rome"}, {"age", std::to_string(i % 100)}});
+  }
+  BOOST_REQUIRE(database->Flush("t").ok());
+  BOOST_REQUIRE(database->Compact("t").ok());
+  const Explanation both = Explained("city = 'Bern' AND age = 42");
+  BOOST_TEST(both.index == "pair");
+  BOOST_TEST(both.entries == 10u);
+  BOOST_TEST(both.rows == 10u);
+  BOOST_TEST(both.reason.find("2 of 2 columns of pair") != std::string::npos, both.reason);
+  BOOST_TEST(both.intersected.empty());
+  Put("r0", {{"age", "42"}}, 5);  // The time goes back.
+  const Explanation one = Explained("city = 'Bern' AND age = 42", kByPair);
+  BOOST_TEST(one.reason.find("the first alone") != std::string::npos, one.reason);
+  BOOST_TEST(one.entries >= 500u);
+  BOOST_TEST(one.rows == 10u);
+}
+
+BOOST_AUTO_TEST_CASE(WrongDefinitionsAreRefused) {
+  const auto refused = [&](const IndexOptions& index) {
+    return database->CreateIndex("t", index).ToString();
+  };
+  BOOST_TEST(refused(IndexOf("twice", "city, age, city")) ==
+             "InvalidArgument: index 'twice': declares column 'city' twice");
+  std::string many;
+  for (int i = 0; i < 17; ++i) many += (i > 0 ? ", c" : "c") + std::to_string(i);
+  BOOST_TEST(refused(IndexOf("many", many)) ==
+             "InvalidArgument: index 'many': declares 17 columns, expected 1 to 16");
+  BOOST_TEST(!IndexColumn::ParseList("city, ").has_value());
+  BOOST_TEST(!IndexColumn::ParseList("city age").has_value());
+  BOOST_TEST(!IndexColumn::ParseList("").has_value());
+  // A value that does not fit the second column is refused as for an index over it alone.
+  WriteBatch batch;
+  batch.Put("t", "a", "d", "age", "old");
+  BOOST_TEST(database->Write({}, batch).code() == StatusCode::kInvalidArgument);
+}
+
+// Against a scan, while rows are updated column by column, with flushes and merges in between.
+BOOST_AUTO_TEST_CASE(RandomUpdatesAnswerAsAScan) {
+  TestRandom random("RandomUpdatesAnswerAsAScan");
+  for (int i = 0; i < 3000; ++i) {
+    const std::string row = "r" + std::to_string(random.Below(150));
+    const auto value = [&] { return std::to_string(random.Below(4)); };
+    std::optional<int64_t> timestamp;
+    if (random.OneIn(200)) timestamp = static_cast<int64_t>(random.Below(100));
+    switch (random.Below(6)) {
+      case 0:
+        Put(row, {{"city", value()}, {"age", value()}, {"level", value()}}, timestamp);
+        break;
+      case 1:
+        Put(row, {{"city", value()}}, timestamp);
+        break;
+      case 2:
+        Put(row, {{"age", value()}}, timestamp);
+        break;
+      case 3:
+        Put(row, {{"level", value()}}, timestamp);
+        break;
+      case 4:
+        Put(row, {{"city", value()}, {"age", value()}}, timestamp);
+        break;
+      default: {
+        WriteBatch batch;
+        if (random.OneIn(3)) batch.DeleteRow("t", row);
+        if (random.OneIn(3)) batch.DeleteColumn("t", row, "d", "city");
+        if (random.OneIn(3)) batch.DeleteFamily("t", row, "m");
+        BOOST_REQUIRE(database->Write({}, batch).ok());
+      }
+    }
+    if (random.OneIn(120)) BOOST_REQUIRE(database->Flush("t").ok());
+    if (random.OneIn(600)) BOOST_REQUIRE(database->Compact("t").ok());
+    if (!random.OneIn(10)) continue;
+    Rows("city = '" + value() + "' AND age = " + value(), kByPair);
+    Rows("city IN ('0', '2') AND age > " + value(), kByPair);
+    Rows("city = '" + value() + "' AND m:level = " + value(), kByTriple);
+    Rows("_row != ''", {.order_by = "pair"});
+  }
+  VerifyOk();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace tandem::test
