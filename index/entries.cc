@@ -98,17 +98,20 @@ void FactsOfColumns(const IndexRecord& index, std::span<const Cell> cells, RowIn
   *facts = {};
   std::array<const Cell*, kIndexColumnsMax> current;
   ColumnCells of_first;
+  bool has_current = false;
   for (size_t i = 0; i < index.columns.size(); ++i) {
     const ColumnCells found = FindColumn(index.columns[i], cells);
     if (i == 0) of_first = found;
+    has_current |= !found.empty();
     current[i] = CurrentPut(found);
     facts->complete &= !HasHiddenPut(index.columns[i], found);
   }
   facts->touched = !of_first.empty();
   std::string key, first_key;
-  const bool has_current =
-      AppendEntry(index, std::span(current).first(index.columns.size()), &key) > 0;
-  if (has_current) facts->entries.push_back({std::move(key), true});
+  if (has_current) {
+    AppendEntry(index, std::span(current).first(index.columns.size()), &key);
+    facts->entries.push_back({std::move(key), true});
+  }
   facts->present = current[0] != nullptr && AppendPutKey(first, *current[0], &first_key);
   for (const Cell& cell : of_first.cells) {
     if (cell.kind != CellKind::kPut || &cell == current[0]) continue;
@@ -138,11 +141,15 @@ ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> ce
   return {{family, columns}, {first, end}};
 }
 
+bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell) {
+  return column.family == cell.family &&
+         (IsFamilyDelete(cell) || cell.qualifier == column.qualifier);
+}
+
 bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
   for (const IndexRecord& index : table.indexes) {
     for (const IndexColumnRecord& column : index.columns) {
-      if (column.family != cell.family) continue;
-      if (IsFamilyDelete(cell) || cell.qualifier == column.qualifier) return true;
+      if (ConcernsColumn(column, cell)) return true;
     }
   }
   return false;
@@ -187,7 +194,6 @@ bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put) {
 }
 
 size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out) {
-  const size_t start = out->size();
   size_t keys = 0;
   for (size_t i = 0; i < puts.size(); ++i) {
     if (puts[i] != nullptr && AppendPutKey(index.columns[i], *puts[i], out)) {
@@ -196,7 +202,6 @@ size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, 
       AppendAbsentKey(index.columns[i], out);
     }
   }
-  if (keys == 0) out->resize(start);
   return keys;
 }
 

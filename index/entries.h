@@ -2,11 +2,13 @@
 // verification and tests all use it.
 //
 // Of an index over one column each Put has an entry. Of one over several columns
-//   - a row has one current entry: of each column the newest Put that no marker of the file hides,
+//   - a row with a cell or marker of any of them has one current entry: of each column the newest
+//     Put that no marker of the file hides,
 //   - each other Put of the first column has an older entry, with the other columns left out, and
-//   - in a memstore each operation has an entry, of the columns that it puts.
-// A column that has no Put there is encoded as absent, and that means: not known here. The row may
-// have the column in another source (engine/source/column_order.h). So a write reads no old row.
+//   - in a memstore each operation on any of them has an entry, of the columns that it puts.
+// A column that has no such Put there is encoded as absent, and that means: not known here. The row
+// may have the column in another source (engine/source/column_order.h). So a write reads no old
+// row.
 #pragma once
 
 #include <span>
@@ -49,6 +51,8 @@ struct ColumnCells {
 /// Requires: `cells` is one row, sorted by CellLess.
 ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells);
 
+/// Whether `cell` is of the column, or a DeleteFamily of its family.
+bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell);
 /// Whether the index entries of a row depend on `cell`: it is of an indexed column, or a
 /// DeleteFamily of a family that has one.
 bool ConcernsIndex(const TableRecord& table, const Cell& cell);
@@ -70,10 +74,11 @@ Status CheckPutValue(const IndexColumnRecord& column, std::string_view value);
 bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put);
 
 /// Appends the entry of an index whose columns have the Puts, one for each; nullptr: none. A Put
-/// without a key counts as none. Returns how many have a key: with 0 `*out` is unchanged.
+/// without a key counts as none. Returns how many have a key.
 size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out);
 
-/// Fills `*facts` (replaced). Requires: `cells` is one row as the file holds it, sorted by CellLess.
+/// Fills `*facts` (replaced). Requires: `cells` is one row as the file holds it, sorted by
+/// CellLess.
 void FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts);
 
 /// Whether a row is clean: at least one Put, at most one Put per column, no marker (rule 7).

@@ -65,6 +65,7 @@ struct IndexSectionWriter::Impl {
   /// Finds `puts` if each column has at most one Put in the row, which nothing there can hide: the
   /// common case.
   bool FindSinglePuts(std::span<const Cell> cells);
+  bool AppendSinglePuts();
   bool HasHiddenPut() const;
   template <typename Change>
   void ForEachEntry(std::span<const Cell> cells, Change change);
@@ -129,12 +130,22 @@ bool IndexSectionWriter::Impl::FindSinglePuts(std::span<const Cell> cells) {
 }
 
 void IndexSectionWriter::Impl::AddSinglePuts(Ordinal ordinal, std::string_view row_key) {
-  key.clear();
-  const size_t keys = AppendEntry(index, puts, &key);
-  const bool has_first = keys > 0 && !StartsAbsent(index.columns.front(), key);
+  if (!AppendSinglePuts()) return;
+  const bool has_first = !key.empty() && !StartsAbsent(index.columns.front(), key);
   Mark(ordinal, has_first, puts.front() != nullptr);
-  if (keys > 0) Collect(ordinal, row_key, key, true);
+  if (!key.empty()) Collect(ordinal, row_key, key, true);
+}
+
+// Makes `key` the entry of `puts`, empty if they have none. False: there are no Puts.
+bool IndexSectionWriter::Impl::AppendSinglePuts() {
+  key.clear();
+  const bool has_puts =
+      std::any_of(puts.begin(), puts.end(), [](const Cell* put) { return put != nullptr; });
+  if (!has_puts) return false;
+  const size_t keys = AppendEntry(index, puts, &key);
   if (keys < puts.size()) is_complete &= !HasHiddenPut();
+  if (keys == 0 && puts.size() == 1) key.clear();
+  return true;
 }
 
 bool IndexSectionWriter::Impl::HasHiddenPut() const {
@@ -148,8 +159,7 @@ bool IndexSectionWriter::Impl::HasHiddenPut() const {
 template <typename Change>
 void IndexSectionWriter::Impl::ForEachEntry(std::span<const Cell> cells, Change change) {
   if (FindSinglePuts(cells)) {
-    key.clear();
-    if (AppendEntry(index, puts, &key) > 0) change(&current_part.digest, key);
+    if (AppendSinglePuts() && !key.empty()) change(&current_part.digest, key);
     return;
   }
   FactsOfRow(index, cells, &facts);

@@ -199,26 +199,28 @@ void Memstore::Impl::CountCells(std::span<const format::Cell> cells) {
   Publish(&max_timestamp, newest);
 }
 
-// An operation has an entry of all columns that it puts. If it puts one twice, each of its Puts has
-// an entry: only one of the two counts.
+// An operation that concerns a column has an entry of all columns that it puts. If it puts one
+// twice, each of its Puts has an entry: only one of the two counts.
 void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t which,
                                     const MemRow* row, std::span<const format::Cell> cells) {
   std::array<const format::Cell*, kIndexColumnsMax> puts{};
   const auto of_columns = std::span(puts).first(index.columns.size());
   const auto append = [&] {
     index_key.clear();
-    if (format::AppendEntry(index, of_columns, &index_key) == 0) return;
+    format::AppendEntry(index, of_columns, &index_key);
     buffers[which].Append(index_key, row, cells.front().sequence);
   };
-  bool is_repeated = false;
+  bool is_concerned = false, is_repeated = false;
   for (size_t i = 0; i < index.columns.size(); ++i) {
     for (const format::Cell& cell : cells) {
+      is_concerned |= format::ConcernsColumn(index.columns[i], cell);
       if (!IsPutOf(index.columns[i], cell)) continue;
       is_repeated |= std::exchange(puts[i], &cell) != nullptr;
       if (format::IsHiddenFrom(index.columns[i], cell)) Publish(&incomplete[which], true);
     }
   }
-  if (!is_repeated) return append();
+  if (is_concerned && !is_repeated) append();
+  if (!is_repeated) return;
   for (size_t i = 0; i < index.columns.size(); ++i) {
     puts.fill(nullptr);
     for (const format::Cell& cell : cells) {

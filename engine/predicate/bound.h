@@ -98,8 +98,8 @@ inline bool ComparesAsBytes(ColumnType type) {
 /// The variant of a type that parses the value from text.
 ColumnType TextType(ColumnType type);
 
-/// The encoded keys of the leaf's present values in an index over its column, or with it as the first
-/// one, ascending, disjoint. Requires: `column` has the leaf's type, in either direction.
+/// The encoded keys of the leaf's present values in an index over its column, or with it as the
+/// first one, ascending, disjoint. Requires: `column` has the leaf's type, in either direction.
 std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
                                        const format::IndexColumnRecord& column);
 

@@ -1,6 +1,6 @@
 // The entries of an index over several columns that conditions of an AND lead to: single values of
-// the first columns and any values of the one after them, in each combination, and in each place but
-// all the absent value besides, which stands for a column that is not known in a source
+// the first columns and any values of the one after them, in each combination, and the absent value
+// besides in each place but all, which stands for a column that is not known in a source
 // (engine/source/column_order.h).
 #pragma once
 
@@ -22,12 +22,12 @@ struct CompositeRanges {
   KeyRanges partial;               ///< Entries that satisfy some and leave out the other columns.
 };
 
-/// The most ranges of both kinds; fewer columns are used if they would be more. Each costs a look-up
-/// in every source.
+/// The most ranges of both kinds; fewer columns are used if they would be more. Each costs a
+/// look-up in every source.
 inline constexpr size_t kCompositeRangesMax = 1024;
 
-/// nullopt: conditions of the AND are on fewer than two of the first columns, or may be satisfied by
-/// an absent value.
+/// nullopt: conditions of the AND are on fewer than two of the first columns, or may be satisfied
+/// by an absent value.
 std::optional<CompositeRanges> FindCompositeRanges(const format::IndexRecord& index,
                                                    const BoundNode& node);
 /// The child of the AND that is a condition on the column.

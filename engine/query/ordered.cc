@@ -1,5 +1,6 @@
 // The rows of a query by the values of an index, then by key.
 //
+// (Of an index over several columns a range is walked in parts, see composite_order.h.)
 // 1. The next range of values is taken, with about kEntriesFirst entries, then twice as many each
 //    time up to kEntriesMax: a small limit costs little, a long result takes few walks. Where the
 //    rows of a range take much of a cursor's part of memory, the next range has half as many.
@@ -14,6 +15,7 @@
 
 #include "base/memory_account.h"
 #include "base/status_macros.h"
+#include "engine/query/composite_order.h"
 #include "engine/query/query.h"
 #include "engine/query/value_range_iterator.h"
 #include "engine/read/concatenating_iterator.h"
@@ -89,6 +91,8 @@ class OrderedSource final : public RowSource {
   bool has_begun_ = false;
   std::unique_ptr<ValueRangeIterator> stepper_;
   uint64_t entries_ = kEntriesFirst;
+  KeyRanges parts_;         // Of the present step, the next one last.
+  bool is_large_ = false;   // It is one value with very many rows.
   format::KeyRange range_;  // Of entries, for the present walk.
   AccessPath access_;       // To that range.
   std::vector<Collected> batch_;
@@ -171,13 +175,18 @@ Result<RowView> OrderedSource::ViewOf(const Collected& collected) {
 
 // Reads the next range of values; false when there is none.
 Result<bool> OrderedSource::Step() {
-  ASSIGN_OR_RETURN(std::optional<ValueRangeStep> stepped, stepper_->Next(entries_));
-  if (!stepped.has_value()) return false;
-  range_ = std::move(stepped->keys);
-  access_ = {.paths = {}, .exact = false};
-  access_.paths.push_back({query_.ordering->index, {range_}, false});
+  if (parts_.empty()) {
+    ASSIGN_OR_RETURN(std::optional<ValueRangeStep> stepped, stepper_->Next(entries_));
+    if (!stepped.has_value()) return false;
+    is_large_ = stepped->is_large;
+    parts_ = CutByFirstColumn(index(), stepped->keys);
+    if (!query_.ordering->backward) std::reverse(parts_.begin(), parts_.end());
+  }
+  range_ = std::move(parts_.back());
+  parts_.pop_back();
+  access_ = AccessInOrder(index(), range_);
   ConcatenatingIterator chain(query_.context.get(), query_.plan.clusters, &access_);
-  if (stepped->is_large) {
+  if (is_large_) {
     stream_.emplace(std::move(chain));
     return true;
   }
@@ -224,7 +233,8 @@ Result<bool> OrderedSource::NextOf(ConcatenatingIterator* chain, const format::K
       puts_[i] = FindNewest(index().columns[i], chain->visible());
     }
     entry_.clear();
-    if (format::AppendEntry(index(), puts_, &entry_) > 0 && range.Contains(entry_)) return true;
+    format::AppendEntry(index(), puts_, &entry_);
+    if (range.Contains(entry_)) return true;
   }
 }
 

@@ -16,6 +16,7 @@
 #include "engine/predicate/key_ranges.h"
 #include "engine/query/access_paths.h"
 #include "engine/query/intersection_choice.h"
+#include "engine/source/column_order.h"
 
 namespace tandem::engine {
 namespace {
@@ -152,6 +153,7 @@ class QueryPlanner {
     const bool rows_decided = rows_.size() <= 1;
     plan_.rows_decide = rows_decided && AsksRowsOnly(predicate_.root());
     ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, HullOf(rows_)));
+    FindColumnOrder(table_, &plan_.clusters);
     if (options_.no_index) {
       plan_.reason = "no_index: every row is read";
       for (const format::IndexRecord& index : explained()) Reject(index, "no_index is given");
@@ -377,8 +379,11 @@ std::string IndexNames(const QueryPlan& plan) {
   return names;
 }
 
-std::vector<format::KeyRange> RangesUnder(const BoundPredicate& predicate,
-                                          const format::IndexRecord& index) {
+std::vector<format::KeyRange> OrderedUnder(const BoundPredicate& predicate,
+                                           const format::IndexRecord& index) {
+  if (std::optional<CompositeRanges> found = FindCompositeRanges(index, predicate.root())) {
+    return std::move(found->whole);
+  }
   const BoundLeaf* leaf = AccessPathFinder::LeafServed(predicate.root(), index);
   if (leaf != nullptr) return RangesOf(*leaf, index.columns[0]);
   return {format::PresentRange(index.columns[0])};

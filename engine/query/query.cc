@@ -73,19 +73,30 @@ void AccessByOrdering(std::string reason, const EntryCount& entries, Query* quer
   plan.reason = std::move(reason);
 }
 
-Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options,
-                    const base::Cancellation& cancellation, Query* query) {
+// Whether a walk in order finds all rows. An index over several columns has no entry that tells of
+// a column that expired.
+bool CanWalk(const format::TableRecord& table, const Ordering& ordering, const QueryPlan& plan) {
+  const std::vector<format::IndexColumnRecord>& columns = ordering.index->columns;
+  if (columns.size() == 1) return true;
+  const bool may_expire = std::ranges::any_of(columns, [&](const auto& column) {
+    return table.FindFamily(column.family)->options.ttl_micros != 0;
+  });
+  return !may_expire && std::ranges::all_of(
+                            plan.clusters, [](const Cluster& cluster) { return cluster.in_order; });
+}
+
+Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& predicate,
+                    const QueryOptions& options, const base::Cancellation& cancellation,
+                    Query* query) {
   Ordering& ordering = *query->ordering;
-  ordering.ranges = RangesUnder(predicate, *ordering.index);
+  ordering.ranges = OrderedUnder(predicate, *ordering.index);
   const bool is_forced = options.use_index == options.order_by;
   const bool is_other_asked_for =
       !options.use_indexes.empty() || (!options.use_index.empty() && !is_forced);
   if (options.no_index || is_other_asked_for) return {};
   std::optional<EntryCount> entries;
-  // An index over several columns has no entry for the order of a row whose columns lie in several
-  // sources.
-  const bool is_composite = ordering.index->columns.size() > 1;
-  if (!is_composite) {
+  const bool can_walk = CanWalk(table, ordering, query->plan);
+  if (can_walk) {
     ASSIGN_OR_RETURN(entries, CountOrdered(ordering, query->plan, cancellation));
   }
   if (entries.has_value()) {
@@ -99,9 +110,10 @@ Status PlanOrdering(const BoundPredicate& predicate, const QueryOptions& options
   access.paths.push_back({ordering.index, ordering.ranges, false});
   ASSIGN_OR_RETURN(const EntryCount read,
                    CountEntries(query->plan.clusters, access, Precision::kExact, cancellation));
-  AccessByOrdering(is_composite
-                       ? "use_index; sorted, since rows may have their columns in several sources"
-                       : "use_index; sorted, since some files or memstores lack it and are scanned",
+  AccessByOrdering(can_walk
+                       ? "use_index; sorted, since some files or memstores lack it and are scanned"
+                       : "use_index; sorted, since timestamps go back, files are newer than the "
+                         "snapshot or cells expire",
                    read, query);
   return {};
 }
@@ -147,7 +159,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation));
   if (query.ordering.has_value()) {
-    RETURN_IF_ERROR(PlanOrdering(predicate, asked, cancellation, &query));
+    RETURN_IF_ERROR(PlanOrdering(*view.table, predicate, asked, cancellation, &query));
   }
   CountReads(request.resources, *view.table, query.plan);
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));

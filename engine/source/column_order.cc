@@ -65,11 +65,6 @@ bool ShareNothing(const Cluster& cluster, const Times& a, const Times& b) {
 
 }  // namespace
 
-bool HasCompositeIndex(const format::TableRecord& table) {
-  return std::any_of(table.indexes.begin(), table.indexes.end(),
-                     [](const format::IndexRecord& index) { return index.columns.size() > 1; });
-}
-
 bool AreColumnsInOrder(const format::TableRecord& table, const Cluster& cluster) {
   std::vector<Times> sources;
   for (size_t i = 0; i < cluster.files.size(); ++i) {
@@ -95,6 +90,17 @@ bool AreColumnsInOrder(const format::TableRecord& table, const Cluster& cluster)
     newest = std::max(newest, source->puts.max);
   }
   return true;
+}
+
+void FindColumnOrder(const format::TableRecord& table, std::vector<Cluster>* clusters) {
+  const bool has_composite =
+      std::any_of(table.indexes.begin(), table.indexes.end(),
+                  [](const format::IndexRecord& index) { return index.columns.size() > 1; });
+  if (!has_composite) return;
+  for (Cluster& cluster : *clusters) {
+    cluster.in_order = AreColumnsInOrder(table, cluster);
+    for (FileSource& source : cluster.files) source.in_order = cluster.in_order;
+  }
 }
 
 }  // namespace tandem::engine

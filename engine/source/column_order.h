@@ -4,25 +4,32 @@
 // row, and leaves out the other columns (index/entries.h). Let a row satisfy conditions on some
 // columns of the index, none of which an absent value satisfies. Of the sources with the cells that
 // count, take the newest. If no source has a Put with a larger timestamp than a newer source has,
-// every one of these columns that it puts is the one that counts: nothing newer puts it, and a marker
-// that hides it hides all older ones too. So its entry satisfies the conditions on the columns that
-// it has, and leaves out the others: the row is found by look-ups of each combination of values and
-// left out columns (engine/query/composite_ranges.h).
+// every one of these columns that it puts is the one that counts: nothing newer puts it, and a
+// marker that hides it hides all older ones too. So its entry satisfies the conditions on the
+// columns that it has, and leaves out the others: the row is found by look-ups of each combination
+// of values and left out columns (engine/query/composite_ranges.h).
+//
+// An absent value satisfies such conditions too if "the cells that count" includes the markers of
+// absent columns, and Puts without a key: the newest source with any of them has an entry, which
+// leaves out all columns that are absent. Only a column that expires leaves no trace.
 //
 // Each operation in a memstore counts as a source of its own. A file is one as it is seen by who
 // sees all of it: its entries are of the newest Puts. Where this does not hold, the index is asked
 // for its first column alone.
 #pragma once
 
+#include <vector>
+
 #include "engine/source/sources.h"
 #include "format/schema.h"
 
 namespace tandem::engine {
 
-bool HasCompositeIndex(const format::TableRecord& table);
-/// Whether timestamps of columns of such indexes never fall from an older source of the cluster to a
-/// newer one that may share rows with it, and the view sees all of each file. Cost: a look at each
-/// pair of sources.
+/// Whether timestamps of columns of such indexes never fall from an older source of the cluster to
+/// a newer one that may share rows with it, and the view sees all of each file. Cost: a look at
+/// each source, and where they fall at each pair.
 bool AreColumnsInOrder(const format::TableRecord& table, const Cluster& cluster);
+/// Sets `in_order` of the clusters and their files. Does nothing if the table has no such index.
+void FindColumnOrder(const format::TableRecord& table, std::vector<Cluster>* clusters);
 
 }  // namespace tandem::engine

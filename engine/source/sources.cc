@@ -9,7 +9,6 @@
 
 #include "base/status_macros.h"
 #include "engine/region/overlaps.h"
-#include "engine/source/column_order.h"
 
 namespace tandem::engine {
 namespace {
@@ -157,11 +156,7 @@ Status AddClustersOf(const TableView& view, const RegionVersion& region,
   const size_t first = clusters->size();
   AddClusters(std::move(placed), own, clusters);
   for (size_t i = first; i < clusters->size(); ++i) {
-    Cluster& cluster = (*clusters)[i];
-    FindFileOverlaps(region.overlaps.get(), &cluster);
-    if (!HasCompositeIndex(*view.table)) continue;
-    cluster.in_order = AreColumnsInOrder(*view.table, cluster);
-    for (FileSource& source : cluster.files) source.in_order = cluster.in_order;
+    FindFileOverlaps(region.overlaps.get(), &(*clusters)[i]);
   }
   return {};
 }

@@ -58,9 +58,7 @@ struct Cluster {
   std::vector<FileSource> files;
   std::vector<std::shared_ptr<const Memstore>> memstores;
   format::KeyRange rows;  ///< What the read asks for; files are cut to it, memstores are not.
-  /// An index over several columns may be asked for all of them (column_order.h). False if the table
-  /// has none.
-  bool in_order = false;
+  bool in_order = false;  ///< What column_order.h found of it; false: it was not asked.
 
   bool has_one_file() const { return files.size() == 1 && memstores.empty(); }
 };

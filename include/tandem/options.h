@@ -160,9 +160,12 @@ struct ScanOptions {
 };
 
 struct QueryOptions {
-  /// An index: rows by its value, then key; rows without a value do not appear. Empty: by key.
+  /// An index: rows by its value, then key; rows without a value do not appear. Of several columns
+  /// the first one comes first, and rows without it do not appear; of the others an absent value is
+  /// the smallest. Empty: by key.
   std::string order_by = {};
-  bool descending = false;  ///< With order_by: largest value first.
+  /// With order_by: the largest value of the first column first. The other columns turn with it.
+  bool descending = false;
   uint64_t limit = 0;       ///< 0: no limit.
   /// The index to use and no other, whatever it costs; kInvalidArgument where it cannot serve the
   /// predicate. It serves any predicate if order_by is the same. A file whose part of the index is

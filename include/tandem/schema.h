@@ -68,8 +68,8 @@ struct IndexColumn {
 
 struct IndexOptions {
   std::string name = {};
-  /// 1 to kIndexColumnsMax, of any families. Conditions on the first one, on the first two and so on
-  /// are served, and rows are in the order of the first, where that is equal of the second...
+  /// 1 to kIndexColumnsMax, of any families. Conditions on the first one, on the first two and so
+  /// on are served, and rows are in the order of the first, where that is equal of the second...
   std::vector<IndexColumn> columns = {};
 };
 

@@ -25,10 +25,10 @@ std::function<double(uint64_t)> ColdReads(std::function<void(TestEngine*, uint64
 
 /// Opens "t" with n rows in one file, nothing cached: `hits` have a = 'x' and b = 'y'; about a
 /// tenth has a = 'x', another b = 'y'.
-void OpenTableOfTenths(TestEngine* engine, uint64_t n, uint64_t hits) {
+void OpenTableOfTenths(TestEngine* engine, uint64_t n, uint64_t hits,
+                       std::vector<IndexOptions> indexes) {
   TableOptions table = SimpleTable();
-  table.indexes = {{.name = "by_a", .columns = {{.family = "d", .qualifier = "a"}}},
-                   {.name = "by_b", .columns = {{.family = "d", .qualifier = "b"}}}};
+  table.indexes = std::move(indexes);
   BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
   BOOST_REQUIRE_EQUAL((**engine).CreateTable(table).ToString(), "OK");
   for (uint64_t row = 0; row < n; ++row) {
@@ -43,6 +43,13 @@ void OpenTableOfTenths(TestEngine* engine, uint64_t n, uint64_t hits) {
   BOOST_REQUIRE_EQUAL(engine->Close().ToString(), "OK");
   BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
 }
+
+const std::vector<IndexOptions> kIndexOfEach = {
+    {.name = "by_a", .columns = {{.family = "d", .qualifier = "a"}}},
+    {.name = "by_b", .columns = {{.family = "d", .qualifier = "b"}}}};
+const std::vector<IndexOptions> kIndexOfBoth = {
+    {.name = "by_a_b",
+     .columns = {{.family = "d", .qualifier = "a"}, {.family = "d", .qualifier = "b"}}}};
 
 /// The first and the last 8 of n rows.
 Predicate BothEnds(uint64_t n) {
@@ -82,6 +89,39 @@ BOOST_AUTO_TEST_CASE(AQueryReadsTheBlocksOfItsHits) {
          })});
 }
 
+BOOST_AUTO_TEST_CASE(AnIndexOverBothColumnsReadsTheEntriesOfItsHits) {
+  const Predicate is_hit = *Predicate::Parse("a = 'x' AND b = 'y'");
+  Check({.cost = "entries of an AND of two tenths of n rows that 16 satisfy, in an index over both",
+         .n = kRows,
+         .bound = AtMost(kHits),
+         .measure = [&](uint64_t n) {
+           TestEngine engine;
+           OpenTableOfTenths(&engine, n, kHits, kIndexOfBoth);
+           const auto plan = engine->Explain({}, "t", is_hit, {});
+           BOOST_REQUIRE_EQUAL(plan.status().ToString(), "OK");
+           BOOST_CHECK_EQUAL(plan->rows, kHits);
+           BOOST_CHECK_EQUAL(plan->candidate_rows, kHits);
+           return static_cast<double>(plan->entries);
+         }});
+  // Of a tenth of the rows b is written again: their entries are of b alone.
+  Check({.cost = "the same, after n / 10 updates of the second column",
+         .n = kRows,
+         .bound = AtMost(2 * kHits),
+         .measure = [&](uint64_t n) {
+           TestEngine engine;
+           OpenTableOfTenths(&engine, n, kHits, kIndexOfBoth);
+           for (uint64_t row = 5; row < n; row += 10) {
+             WriteBatch batch;
+             batch.Put("t", RowKey(row), "d", "b", "z");
+             BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+           }
+           BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+           const auto plan = engine->Explain({}, "t", is_hit, {});
+           BOOST_REQUIRE_EQUAL(plan.status().ToString(), "OK");
+           return static_cast<double>(plan->entries);
+         }});
+}
+
 // Each of two conditions has a tenth of the rows.
 BOOST_AUTO_TEST_CASE(AnIntersectionReadsTheRowsOfItsHits) {
   const Predicate is_hit = *Predicate::Parse("a = 'x' AND b = 'y'");
@@ -90,7 +130,7 @@ BOOST_AUTO_TEST_CASE(AnIntersectionReadsTheRowsOfItsHits) {
          .bound = AtMost(kHits),
          .measure = [&](uint64_t n) {
            TestEngine engine;
-           OpenTableOfTenths(&engine, n, kHits);
+           OpenTableOfTenths(&engine, n, kHits, kIndexOfEach);
            const auto plan = engine->Explain({}, "t", is_hit, {});
            BOOST_REQUIRE_EQUAL(plan.status().ToString(), "OK");
            BOOST_CHECK_EQUAL(plan->rows, kHits);
@@ -102,7 +142,7 @@ BOOST_AUTO_TEST_CASE(AnIntersectionReadsTheRowsOfItsHits) {
          .bound = AtMost(16),
          .measure = [&](uint64_t n) {
            TestEngine engine;
-           OpenTableOfTenths(&engine, n, kHits);
+           OpenTableOfTenths(&engine, n, kHits, kIndexOfEach);
            return static_cast<double>(ReadsOf(&engine, [&] {
              const auto count = engine->Count({}, "t", is_hit, {});
              BOOST_REQUIRE_EQUAL(count.status().ToString(), "OK");

@@ -145,7 +145,9 @@ BOOST_AUTO_TEST_CASE(RandomRowsHaveTheEntriesOfEachColumnTogether) {
     for (const auto& [key, is_current] : of_columns[0].entries) {
       if (!is_current) expected.emplace(key + without, false);
     }
-    if (known > 0) expected[current] = true;
+    const bool is_touched = std::any_of(of_columns.begin(), of_columns.end(),
+                                        [](const auto& column) { return column.touched; });
+    if (is_touched) expected[current] = true;
     FactsOfRow(index, cells, &facts);
     std::map<std::string, bool> entries;
     for (const IndexEntry& entry : facts.entries) {
@@ -156,11 +158,11 @@ BOOST_AUTO_TEST_CASE(RandomRowsHaveTheEntriesOfEachColumnTogether) {
     BOOST_REQUIRE(facts.touched == of_columns[0].touched);
     current_rows += known > 0 ? 1 : 0;
     partial_rows += known > 0 && known < 3 ? 1 : 0;
-    older_entries += expected.size() - (known > 0 ? 1 : 0);
+    older_entries += expected.size() - (is_touched ? 1 : 0);
   }
   BOOST_TEST(current_rows > 20'000u);
   BOOST_TEST(partial_rows > 10'000u);
-  BOOST_TEST(older_entries > 10'000u);
+  BOOST_TEST(older_entries > 5'000u);
 }
 
 BOOST_AUTO_TEST_CASE(NewerTimestampWinsNotLaterSequence) {

@@ -46,6 +46,7 @@ class IndexCheck {
       if (!expected.has_value()) return expected.error().ToString();
       if (reason.empty()) reason = Compare(equal, *expected);
     }
+    if (reason.empty() && index_.columns.size() > 1) reason = CompareTogether(*rows);
     return reason.empty() ? CompareOrdered(*rows) : reason;
   }
 
@@ -53,8 +54,27 @@ class IndexCheck {
   Result<std::vector<ModelRow>> Rows(const Predicate& predicate, const QueryOptions& query) {
     return ReadAll(engine_.Query({}, table_.name, predicate, query));
   }
-  std::string ValueIn(const ModelRow& row) const {
-    const IndexColumn& column = index_.columns[0];
+  // Of each row what all columns of the index have that are present, at once.
+  std::string CompareTogether(const std::vector<ModelRow>& rows) {
+    for (const ModelRow& row : rows) {
+      std::vector<Predicate> conditions;
+      for (const IndexColumn& column : index_.columns) {
+        const std::string value = ValueIn(row, column);
+        const std::string name = ColumnText(table_, column);
+        conditions.push_back(
+            (value.empty() ? Predicate::IsNotNull(name) : Predicate::Equal(name, value))
+                .WithFunctions(column.functions));
+      }
+      const Predicate all = Predicate::And(std::move(conditions));
+      Result<std::vector<ModelRow>> expected = Rows(all, {.no_index = true});
+      if (!expected.has_value()) return expected.error().ToString();
+      std::string reason = Compare(all, *expected);
+      if (!reason.empty()) return reason;
+    }
+    return "";
+  }
+  std::string ValueIn(const ModelRow& row) const { return ValueIn(row, index_.columns[0]); }
+  static std::string ValueIn(const ModelRow& row, const IndexColumn& column) {
     for (const test::ModelCell& cell : row.cells) {
       if (cell.qualifier != column.qualifier) continue;
       std::string made = cell.value;

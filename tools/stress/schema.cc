@@ -50,7 +50,12 @@ TableOptions North(uint64_t seed, const std::vector<std::string>& keys) {
        {{.family = "d",
          .qualifier = "word",
          .functions = {Function::Substring(1, 2), Function::Upper()}}}},
-      {"bucket", {{.family = "h", .qualifier = "tag", .functions = {Function::Bucket(7)}}}}};
+      {"bucket", {{.family = "h", .qualifier = "tag", .functions = {Function::Bucket(7)}}}},
+      {"word_gen", {{"d", "word", ColumnType::kText}, {"d", "gen", ColumnType::kInt64, true}}},
+      {"size_tag_word",
+       {{"w", "size", ColumnType::kInt64},
+        {"h", "tag", ColumnType::kBytes},
+        {"d", "word", ColumnType::kText}}}};
   north.split_keys = SplitKeys(keys);
   return north;
 }
@@ -66,7 +71,7 @@ TableOptions MirrorOf(TableOptions north) {
   }
   // Without its index a column would compare as bytes.
   for (IndexOptions& index : south.indexes) {
-    index.columns[0].descending = !index.columns[0].descending;
+    for (IndexColumn& column : index.columns) column.descending = !column.descending;
   }
   return south;
 }

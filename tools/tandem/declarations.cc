@@ -127,8 +127,10 @@ Result<IndexOptions> ParseIndexColumns(std::string_view text, size_t equals) {
   ASSIGN_OR_RETURN(index.name, ParseEscaped(text.substr(0, equals)));
   Result<std::vector<IndexColumn>> columns = IndexColumn::ParseList(text.substr(equals + 1));
   if (!columns.has_value()) {
-    return Status::InvalidArgument(
-        Format("--index '{}': after the '=', {}", EscapeBytes(text), columns.error().message()));
+    return Status::InvalidArgument(Format(
+        "--index '{}': after the '=', {}; functions, and several columns, are written as in a "
+        "predicate: lower(d:x), d:y::int64 DESC",
+        EscapeBytes(text), columns.error().message()));
   }
   index.columns = *std::move(columns);
   return index;

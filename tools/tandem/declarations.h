@@ -21,8 +21,8 @@ Result<FamilyOptions> ParseFamily(std::string_view text);
 /// kInvalidArgument, kNotFound.
 Result<FamilyOptions> ParseFamilyChange(std::string_view text,
                                         const std::vector<FamilyOptions>& families);
-/// `NAME=[FAMILY:]COLUMN[:TYPE][:desc]`, where a family is needed with a type; or with a function or
-/// several columns, written as in a predicate: `NAME=status, lower(name) DESC, d:at::timestamp`.
+/// `NAME=[FAMILY:]COLUMN[:TYPE][:desc]`, where a family is needed with a type; or with a function
+/// or several columns, written as in a predicate: `NAME=status, lower(name) DESC, d:at::timestamp`.
 /// Errors: kInvalidArgument.
 Result<IndexOptions> ParseIndex(std::string_view text);
 /// Columns and whole families, as ReadOptions takes them.
