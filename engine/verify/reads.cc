@@ -7,7 +7,8 @@
 //      rows come in index order, and those of the first values are the scanned rows of these
 //      values. Of a small table these are all values; the rows of a large one lie all over its
 //      files in that order, so that each would cost a block.
-//   3. Some values of each index, seen in the scan, are queried one by one and counted.
+//   3. Some values of each index, seen in the scan, are queried one by one and counted; of an index
+//      over several columns also some values of all of them together. The rest is about its first.
 //
 // A condition has the type of the first index over its column, and an index of another type does
 // not serve it. So each index is queried through a table in which it is alone on its column.
@@ -62,9 +63,12 @@ struct OrderedRows {
   }
 };
 
-/// An index, and what the scan says about its column.
+/// An index, and what the scan says about its first column.
 struct ScannedIndex {
   const format::IndexRecord* record = nullptr;
+  std::vector<size_t> columns = {};  ///< All of them, in ReadsVerifier::columns_.
+  /// Row counts by the index keys of all columns, for those seen first.
+  std::map<std::vector<std::string>, uint64_t> samples_of_all = {};
   uint64_t rows = 0;                        ///< That have the column.
   std::map<std::string, uint64_t> samples;  ///< Row counts by index key, for the values seen first.
   OrderedRows ordered[2] = {{.descending = false}, {.descending = true}};
@@ -111,6 +115,10 @@ class ReadsVerifier {
   Status CompareSamples(size_t which);
   Result<RowHashes> Scan(const ScanOptions& scan) const;
   Result<RowHashes> Query(const Predicate& predicate, const QueryOptions& query) const;
+  void NoteValuesOfAll(const SeenRow& row, ScannedIndex* index);
+  Status CompareSample(const ScannedIndex& index, const Predicate& equal, uint64_t rows);
+  SeenColumn SeenOf(const format::IndexColumnRecord& column) const;
+  /// By its place in columns_.
   std::string ColumnName(size_t which) const {
     return columns_[which].family + ":" + columns_[which].record.qualifier;
   }
@@ -141,11 +149,13 @@ Status ReadsVerifier::CompareAll() {
     if (only_ != nullptr && record.id != only_->id) continue;
     ScannedIndex& index = indexes_.emplace_back();
     index.record = &record;
-    SeenColumn& column = columns_.emplace_back();
-    column.record = record.columns[0];
-    column.record.descending = false;
-    for (const format::FamilyRecord& family : view_.table->families) {
-      if (family.id == column.record.family) column.family = family.options.name;
+    index.columns.push_back(columns_.size());
+    columns_.push_back(SeenOf(record.columns[0]));
+  }
+  for (ScannedIndex& index : indexes_) {
+    for (size_t i = 1; i < index.record->columns.size(); ++i) {
+      index.columns.push_back(columns_.size());
+      columns_.push_back(SeenOf(index.record->columns[i]));
     }
   }
   RETURN_IF_ERROR(ScanForward());
@@ -158,6 +168,12 @@ Status ReadsVerifier::CompareAll() {
     RETURN_IF_ERROR(CompareSamples(which));
   }
   return {};
+}
+
+SeenColumn ReadsVerifier::SeenOf(const format::IndexColumnRecord& column) const {
+  SeenColumn seen{.family = view_.table->FindFamily(column.family)->options.name, .record = column};
+  seen.record.descending = false;
+  return seen;
 }
 
 Result<RowHashes> ReadsVerifier::Scan(const ScanOptions& scan) const {
@@ -199,7 +215,20 @@ void ReadsVerifier::NoteValues(const SeenRow& row) {
     if (index.samples.size() < kSampledValues) index.samples.try_emplace(*key, 0);
     const auto sample = index.samples.find(*key);
     if (sample != index.samples.end()) ++sample->second;
+    if (index.columns.size() > 1) NoteValuesOfAll(row, &index);
   }
+}
+
+void ReadsVerifier::NoteValuesOfAll(const SeenRow& row, ScannedIndex* index) {
+  std::vector<std::string> keys;
+  for (const size_t column : index->columns) {
+    const std::optional<std::string>& key = row.values[column];
+    if (!key.has_value()) return;
+    keys.push_back(*key);
+  }
+  if (index->samples_of_all.size() < kSampledValues) index->samples_of_all.try_emplace(keys, 0);
+  const auto sample = index->samples_of_all.find(keys);
+  if (sample != index->samples_of_all.end()) ++sample->second;
 }
 
 Status ReadsVerifier::ComparePiece() {
@@ -328,13 +357,29 @@ Status ReadsVerifier::CompareSamples(size_t which) {
   for (const auto& [key, rows] : index.samples) {
     ASSIGN_OR_RETURN(const Predicate equal,
                      EqualsKey(ColumnName(which), columns_[which].record, key));
-    QueryOptions query;
-    query.use_index = index.record->name;
-    ASSIGN_OR_RETURN(const uint64_t counted, CountRows(resources_, view_, options_, equal, query));
-    findings_.Compare("rows that index " + base::Quote(index.record->name) + " counts of " +
-                          base::Quote(equal.ToString()),
-                      rows, counted);
+    RETURN_IF_ERROR(CompareSample(index, equal, rows));
   }
+  for (const auto& [keys, rows] : index.samples_of_all) {
+    std::vector<Predicate> conditions;
+    for (size_t i = 0; i < keys.size(); ++i) {
+      const size_t column = index.columns[i];
+      ASSIGN_OR_RETURN(Predicate equal,
+                       EqualsKey(ColumnName(column), columns_[column].record, keys[i]));
+      conditions.push_back(std::move(equal));
+    }
+    RETURN_IF_ERROR(CompareSample(index, Predicate::And(std::move(conditions)), rows));
+  }
+  return {};
+}
+
+Status ReadsVerifier::CompareSample(const ScannedIndex& index, const Predicate& equal,
+                                    uint64_t rows) {
+  QueryOptions query;
+  query.use_index = index.record->name;
+  ASSIGN_OR_RETURN(const uint64_t counted, CountRows(resources_, view_, options_, equal, query));
+  findings_.Compare("rows that index " + base::Quote(index.record->name) + " counts of " +
+                        base::Quote(equal.ToString()),
+                    rows, counted);
   return {};
 }
 
