@@ -379,14 +379,17 @@ std::string IndexNames(const QueryPlan& plan) {
   return names;
 }
 
-std::vector<format::KeyRange> OrderedUnder(const BoundPredicate& predicate,
-                                           const format::IndexRecord& index) {
-  if (std::optional<CompositeRanges> found = FindCompositeRanges(index, predicate.root())) {
-    return std::move(found->whole);
-  }
+std::vector<format::KeyRange> RangesUnder(const BoundPredicate& predicate,
+                                          const format::IndexRecord& index) {
   const BoundLeaf* leaf = AccessPathFinder::LeafServed(predicate.root(), index);
   if (leaf != nullptr) return RangesOf(*leaf, index.columns[0]);
   return {format::PresentRange(index.columns[0])};
+}
+
+std::vector<format::KeyRange> OrderedUnder(const BoundPredicate& predicate,
+                                           const format::IndexRecord& index) {
+  std::optional<CompositeRanges> found = FindCompositeRanges(index, predicate.root());
+  return found.has_value() ? std::move(found->whole) : RangesUnder(predicate, index);
 }
 
 }  // namespace tandem::engine

@@ -62,8 +62,12 @@ std::string IndexNames(const QueryPlan& plan);
 /// The names of the indexes of the paths, separated by commas.
 std::string NamesOf(const AccessPath::Condition& paths);
 
-/// The keys of an index that rows which satisfy the predicate can have: values that satisfy its
-/// conditions on the first columns, the first one present.
+/// The key ranges of an index that can hold matches: the present values that satisfy the
+/// predicate's conditions on its first column.
+std::vector<format::KeyRange> RangesUnder(const BoundPredicate& predicate,
+                                          const format::IndexRecord& index);
+/// The keys of an index that rows which satisfy the predicate can have, each as a whole: values
+/// that satisfy its conditions on the first columns, the first one present.
 std::vector<format::KeyRange> OrderedUnder(const BoundPredicate& predicate,
                                            const format::IndexRecord& index);
 

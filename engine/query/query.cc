@@ -106,6 +106,7 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
   }
   if (!is_forced) return {};
   // A walk would read every row of the sources that lack the index again for each range of values.
+  ordering.ranges = RangesUnder(predicate, *ordering.index);
   AccessPath access{.paths = {}, .exact = false};
   access.paths.push_back({ordering.index, ordering.ranges, false});
   ASSIGN_OR_RETURN(const EntryCount read,

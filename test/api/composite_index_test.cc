@@ -9,30 +9,23 @@
 #include <vector>
 
 #include "tandem/tandem.h"
-#include "test/api/small_database.h"
+#include "test/api/index_fixture.h"
 #include "test/support/print.h"
-#include "test/support/temporary_directory.h"
 #include "test/support/test_random.h"
 
 namespace tandem::test {
 namespace {
 
-IndexOptions IndexOf(std::string name, std::string_view columns) {
-  Result<std::vector<IndexColumn>> parsed = IndexColumn::ParseList(columns);
-  BOOST_REQUIRE_MESSAGE(parsed.has_value(), parsed.status().ToString());
-  return {.name = std::move(name), .columns = *std::move(parsed)};
+TableOptions TableOfPeople() {
+  return {.name = "t",
+          .families = {{.name = "d", .max_versions = 2}, {.name = "m"}},
+          .indexes = {IndexOf("pair", "city, age::int64 DESC"),
+                      IndexOf("triple", "city, m:level::int64, lower(name)")}};
 }
 
-struct CompositeIndexFixture {
-  CompositeIndexFixture() {
-    Open();
-    TableOptions table{.name = "t", .families = {{.name = "d", .max_versions = 2}, {.name = "m"}}};
-    table.indexes = {IndexOf("pair", "city, age::int64 DESC"),
-                     IndexOf("triple", "city, m:level::int64, lower(name)")};
-    BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");
-  }
+struct CompositeIndexFixture : IndexFixture {
+  CompositeIndexFixture() : IndexFixture(TableOfPeople()) {}
 
-  void Open() { database = OpenSmall(directory.Path("db")); }
   void Put(const std::string& row, std::vector<std::pair<std::string, std::string>> columns,
            std::optional<int64_t> timestamp = {}) {
     WriteBatch batch;
@@ -42,52 +35,11 @@ struct CompositeIndexFixture {
     }
     BOOST_REQUIRE_EQUAL(database->Write({}, batch).ToString(), "OK");
   }
-  /// The keys of the rows, by whatever index, which are those of a scan.
-  std::string Rows(std::string_view text, const QueryOptions& options = {},
-                   const ReadOptions& read = {}) {
-    const auto predicate = Predicate::Parse(text);
-    BOOST_REQUIRE_MESSAGE(predicate.has_value(), predicate.status().ToString());
-    std::string found[2];
-    for (const bool no_index : {false, true}) {
-      QueryOptions query = options;
-      query.no_index = no_index;
-      if (no_index) query.use_index.clear();
-      auto cursor = database->Query(read, "t", *predicate, query);
-      BOOST_REQUIRE_MESSAGE(cursor.has_value(), cursor.status().ToString());
-      uint64_t rows = 0;
-      for (; cursor->Next(); ++rows) found[no_index] += std::string(cursor->row().key()) + " ";
-      BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
-      const auto count = database->Count(read, "t", *predicate, query);
-      BOOST_REQUIRE_MESSAGE(count.has_value(), count.status().ToString());
-      BOOST_TEST(*count == rows, text);
-    }
-    if (found[0] != found[1]) {
-      size_t at = 0;
-      while (at < found[0].size() && at < found[1].size() && found[0][at] == found[1][at]) ++at;
-      BOOST_ERROR(text << ": after " << at << " bytes: " << found[0].substr(at, 60)
-                       << " but by a scan " << found[1].substr(at, 60) << ", in all "
-                       << found[0].size() << ", " << found[1].size());
-    }
-    return found[0];
-  }
-  Explanation Explained(std::string_view text, const QueryOptions& query = {},
-                        const ReadOptions& read = {}) {
-    auto explained = database->Explain(read, "t", *Predicate::Parse(text), query);
-    BOOST_REQUIRE_MESSAGE(explained.has_value(), explained.status().ToString());
-    return *std::move(explained);
-  }
-  void VerifyOk() {
-    const auto report = database->Verify(true);
-    BOOST_REQUIRE_MESSAGE(report.has_value(), report.status().ToString());
-    BOOST_TEST(report->findings.empty());
-  }
-
-  TemporaryDirectory directory;
-  std::unique_ptr<Database> database;
 };
 
 const QueryOptions kByPair{.use_index = "pair"};
 const QueryOptions kByTriple{.use_index = "triple"};
+const QueryOptions kOrderedByPair{.order_by = "pair", .use_index = "pair"};
 
 }  // namespace
 
@@ -99,37 +51,27 @@ BOOST_AUTO_TEST_CASE(TheyServeTheirFirstColumns) {
   Put("c", {{"city", "Bern"}, {"name", "bob"}, {"level", "2"}});
   Put("d", {{"city", "Rome"}, {"age", "30"}, {"name", "Ann"}});
   Put("e", {{"age", "30"}, {"level", "1"}});
-  for (const char* stage : {"memstore", "file", "merged", "opened"}) {
-    BOOST_TEST_CONTEXT(stage) {
-      BOOST_TEST(Rows("city = 'Bern'", kByPair) == "a b c ");
-      BOOST_TEST(Rows("city = 'Bern' AND age = 30", kByPair) == "a ");
-      BOOST_TEST(Rows("city = 'Bern' AND age > 30", kByPair) == "b ");
-      BOOST_TEST(Rows("city = 'Bern' AND age >= 30 AND age < 50", kByPair) == "a b ");
-      BOOST_TEST(Rows("city IN ('Bern', 'Rome') AND age = 30", kByPair) == "a d ");
-      BOOST_TEST(Rows("city PREFIX 'B' AND age = 30", kByPair) == "a ");
-      BOOST_TEST(Rows("city = 'Bern' AND age IS NULL", kByPair) == "c ");
-      BOOST_TEST(Rows("city = 'Bern' AND age IS NOT NULL", kByPair) == "a b ");
-      BOOST_TEST(Rows("city = 'Bern' AND NOT age = 30", kByPair) == "b c ");
-      BOOST_TEST(Rows("city IS NULL AND age = 30", kByPair) == "e ");
-      BOOST_TEST(Rows("city = 'Bern' AND age = 30 OR city = 'Rome' AND age = 30") == "a d ");
-      BOOST_TEST(Rows("city = 'Bern' AND m:level = 1", kByTriple) == "a b ");
-      BOOST_TEST(Rows("city = 'Bern' AND m:level = 1 AND lower(name) = 'bob'", kByTriple) == "b ");
-      BOOST_TEST(Rows("city = 'Bern' AND m:level IN (1, 2) AND lower(name) PREFIX 'b'",
-                      kByTriple) == "b c ");
-      BOOST_TEST(Rows("city = 'Bern' AND m:level = 1 AND age = 40", kByTriple) == "b ");
-      BOOST_TEST(Rows("city = 'Bern' AND lower(name) = 'bob'", kByTriple) == "b c ");
-      BOOST_TEST(Rows("city = 'Bern' AND age = 30 AND m:level = 1") == "a ");
-      BOOST_TEST(Rows("city = '' AND age = 30", kByPair) == "");
-    }
-    const std::string done = stage;
-    if (done == "memstore") BOOST_REQUIRE(database->Flush("t").ok());
-    if (done == "file") BOOST_REQUIRE(database->Compact("t").ok());
-    if (done == "merged") {
-      BOOST_REQUIRE(database->Close().ok());
-      Open();
-    }
-  }
-  VerifyOk();
+  AtEachStage([&] {
+    BOOST_TEST(Rows("city = 'Bern'", kByPair) == "a b c ");
+    BOOST_TEST(Rows("city = 'Bern' AND age = 30", kByPair) == "a ");
+    BOOST_TEST(Rows("city = 'Bern' AND age > 30", kByPair) == "b ");
+    BOOST_TEST(Rows("city = 'Bern' AND age >= 30 AND age < 50", kByPair) == "a b ");
+    BOOST_TEST(Rows("city IN ('Bern', 'Rome') AND age = 30", kByPair) == "a d ");
+    BOOST_TEST(Rows("city PREFIX 'B' AND age = 30", kByPair) == "a ");
+    BOOST_TEST(Rows("city = 'Bern' AND age IS NULL", kByPair) == "c ");
+    BOOST_TEST(Rows("city = 'Bern' AND age IS NOT NULL", kByPair) == "a b ");
+    BOOST_TEST(Rows("city = 'Bern' AND NOT age = 30", kByPair) == "b c ");
+    BOOST_TEST(Rows("city IS NULL AND age = 30", kByPair) == "e ");
+    BOOST_TEST(Rows("city = 'Bern' AND age = 30 OR city = 'Rome' AND age = 30") == "a d ");
+    BOOST_TEST(Rows("city = 'Bern' AND m:level = 1", kByTriple) == "a b ");
+    BOOST_TEST(Rows("city = 'Bern' AND m:level = 1 AND lower(name) = 'bob'", kByTriple) == "b ");
+    BOOST_TEST(Rows("city = 'Bern' AND m:level IN (1, 2) AND lower(name) PREFIX 'b'", kByTriple) ==
+               "b c ");
+    BOOST_TEST(Rows("city = 'Bern' AND m:level = 1 AND age = 40", kByTriple) == "b ");
+    BOOST_TEST(Rows("city = 'Bern' AND lower(name) = 'bob'", kByTriple) == "b c ");
+    BOOST_TEST(Rows("city = 'Bern' AND age = 30 AND m:level = 1") == "a ");
+    BOOST_TEST(Rows("city = '' AND age = 30", kByPair) == "");
+  });
 }
 
 BOOST_AUTO_TEST_CASE(TheyOrderByAllColumns) {
@@ -200,17 +142,12 @@ BOOST_AUTO_TEST_CASE(ColumnsOfARowMayLieInSeveralSources) {
   Put("a", {{"age", "31"}});
   BOOST_REQUIRE(database->Flush("t").ok());
   Put("b", {{"city", "Bern"}});
-  for (int stage = 0; stage < 3; ++stage) {
-    BOOST_TEST_CONTEXT(stage) {
-      BOOST_TEST(Rows("city = 'Bern' AND age = 31", kByPair) == "a ");
-      BOOST_TEST(Rows("city = 'Bern' AND age = 30", kByPair) == "b ");
-      BOOST_TEST(Rows("city = 'Rome' AND age = 30", kByPair) == "");
-      BOOST_TEST(Rows("city = 'Bern' AND m:level = 1", kByTriple) == "a b ");
-    }
-    if (stage == 0) BOOST_REQUIRE(database->Flush("t").ok());
-    if (stage == 1) BOOST_REQUIRE(database->Compact("t").ok());
-  }
-  VerifyOk();
+  AtEachStage([&] {
+    BOOST_TEST(Rows("city = 'Bern' AND age = 31", kByPair) == "a ");
+    BOOST_TEST(Rows("city = 'Bern' AND age = 30", kByPair) == "b ");
+    BOOST_TEST(Rows("city = 'Rome' AND age = 30", kByPair) == "");
+    BOOST_TEST(Rows("city = 'Bern' AND m:level = 1", kByTriple) == "a b ");
+  });
 }
 
 // A newer write with an older timestamp does not count where it writes, but elsewhere.
@@ -219,15 +156,12 @@ BOOST_AUTO_TEST_CASE(TimestampsMayGoBack) {
   Put("a", {{"age", "1"}}, 2);
   BOOST_REQUIRE(database->Flush("t").ok());
   Put("a", {{"city", "Rome"}, {"age", "7"}}, 5);
-  for (int stage = 0; stage < 3; ++stage) {
-    BOOST_TEST_CONTEXT(stage) {
-      BOOST_TEST(Rows("city = 'Bern' AND age = 7", kByPair) == "a ");
-      BOOST_TEST(Rows("city = 'Rome' AND age = 7", kByPair) == "");
-      BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair) == "");
-    }
-    if (stage == 0) BOOST_REQUIRE(database->Flush("t").ok());
-    if (stage == 1) BOOST_REQUIRE(database->Compact("t").ok());
-  }
+  AtEachStage([&] {
+    BOOST_TEST(Rows("city = 'Bern' AND age = 7", kByPair) == "a ");
+    BOOST_TEST(Rows("city = 'Rome' AND age = 7", kByPair) == "");
+    BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair) == "");
+    BOOST_TEST(Rows("city = 'Bern' AND age = 7", kOrderedByPair) == "a ");
+  });
 }
 
 BOOST_AUTO_TEST_CASE(SnapshotsAndThePastAreRight) {
@@ -236,17 +170,16 @@ BOOST_AUTO_TEST_CASE(SnapshotsAndThePastAreRight) {
   BOOST_REQUIRE(before.has_value());
   Put("a", {{"age", "2"}}, 20);
   const ReadOptions at{.snapshot = &*before}, as_of{.as_of = 15};
-  for (int stage = 0; stage < 3; ++stage) {
-    BOOST_TEST_CONTEXT(stage) {
-      BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair, at) == "a ");
-      BOOST_TEST(Rows("city = 'Bern' AND age = 2", kByPair, at) == "");
-      BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair, as_of) == "a ");
-      BOOST_TEST(Rows("city = 'Bern' AND age = 2", kByPair) == "a ");
-      BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair) == "");
-    }
-    if (stage == 0) BOOST_REQUIRE(database->Flush("t").ok());
-    if (stage == 1) BOOST_REQUIRE(database->Compact("t").ok());
-  }
+  AtEachStage(
+      [&] {
+        BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair, at) == "a ");
+        BOOST_TEST(Rows("city = 'Bern' AND age = 2", kByPair, at) == "");
+        BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair, as_of) == "a ");
+        BOOST_TEST(Rows("city = 'Bern' AND age = 2", kByPair) == "a ");
+        BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair) == "");
+        BOOST_TEST(Rows("city = 'Bern' AND age = 1", kOrderedByPair, at) == "a ");
+      },
+      /*reopens=*/false);
 }
 
 BOOST_AUTO_TEST_CASE(DeletesOfOneColumnAreSeen) {
@@ -257,16 +190,11 @@ BOOST_AUTO_TEST_CASE(DeletesOfOneColumnAreSeen) {
   batch.DeleteColumn("t", "a", "d", "age");
   batch.DeleteFamily("t", "b", "m");
   BOOST_REQUIRE(database->Write({}, batch).ok());
-  for (int stage = 0; stage < 3; ++stage) {
-    BOOST_TEST_CONTEXT(stage) {
-      BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair) == "b ");
-      BOOST_TEST(Rows("city = 'Bern' AND age IS NULL", kByPair) == "a ");
-      BOOST_TEST(Rows("city = 'Bern' AND m:level = 3", kByTriple) == "a ");
-    }
-    if (stage == 0) BOOST_REQUIRE(database->Flush("t").ok());
-    if (stage == 1) BOOST_REQUIRE(database->Compact("t").ok());
-  }
-  VerifyOk();
+  AtEachStage([&] {
+    BOOST_TEST(Rows("city = 'Bern' AND age = 1", kByPair) == "b ");
+    BOOST_TEST(Rows("city = 'Bern' AND age IS NULL", kByPair) == "a ");
+    BOOST_TEST(Rows("city = 'Bern' AND m:level = 3", kByTriple) == "a ");
+  });
 }
 
 BOOST_AUTO_TEST_CASE(OneIsMadeOverATableWithRows) {

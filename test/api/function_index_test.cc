@@ -9,28 +9,22 @@
 #include <vector>
 
 #include "tandem/tandem.h"
-#include "test/api/small_database.h"
+#include "test/api/index_fixture.h"
 #include "test/support/print.h"
-#include "test/support/temporary_directory.h"
 
 namespace tandem::test {
 namespace {
 
-IndexOptions IndexOf(std::string name, std::string_view column) {
-  Result<IndexColumn> parsed = IndexColumn::Parse(column);
-  BOOST_REQUIRE_MESSAGE(parsed.has_value(), parsed.status().ToString());
-  return {.name = std::move(name), .columns = {*std::move(parsed)}};
+TableOptions TableOfNames() {
+  return {
+      .name = "t",
+      .families = {{.name = "d", .max_versions = 2}},
+      .indexes = {IndexOf("low", "lower(name)"), IndexOf("age", "json(d:doc, '$.age')::int64")}};
 }
 
-struct FunctionIndexFixture {
-  FunctionIndexFixture() {
-    Open();
-    TableOptions table{.name = "t", .families = {{.name = "d", .max_versions = 2}}};
-    table.indexes = {IndexOf("low", "lower(name)"), IndexOf("age", "json(d:doc, '$.age')::int64")};
-    BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");
-  }
+struct FunctionIndexFixture : IndexFixture {
+  FunctionIndexFixture() : IndexFixture(TableOfNames()) {}
 
-  void Open() { database = OpenSmall(directory.Path("db")); }
   Status Put(const std::string& row, const std::string& qualifier, const std::string& value) {
     WriteBatch batch;
     batch.Put("t", row, "d", qualifier, value);
@@ -40,43 +34,11 @@ struct FunctionIndexFixture {
     BOOST_REQUIRE_EQUAL(Put(row, "name", name).ToString(), "OK");
     BOOST_REQUIRE_EQUAL(Put(row, "doc", doc).ToString(), "OK");
   }
-  /// The keys of the rows, by whatever index, which are those of a scan.
   std::string Rows(std::string_view text, const std::string& use_index = "",
                    const Snapshot* snapshot = nullptr) {
-    const auto predicate = Predicate::Parse(text);
-    BOOST_REQUIRE_MESSAGE(predicate.has_value(), predicate.status().ToString());
-    std::string found[2];
-    for (const bool no_index : {false, true}) {
-      QueryOptions query;
-      query.no_index = no_index;
-      if (!no_index) query.use_index = use_index;
-      ReadOptions read;
-      read.snapshot = snapshot;
-      auto cursor = database->Query(read, "t", *predicate, query);
-      BOOST_REQUIRE_MESSAGE(cursor.has_value(), cursor.status().ToString());
-      uint64_t rows = 0;
-      for (; cursor->Next(); ++rows) found[no_index] += std::string(cursor->row().key()) + " ";
-      BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
-      const auto count = database->Count(read, "t", *predicate, query);
-      BOOST_REQUIRE_MESSAGE(count.has_value(), count.status().ToString());
-      BOOST_TEST(*count == rows, text);
-    }
-    BOOST_TEST(found[0] == found[1], text);
-    return found[0];
+    return IndexFixture::Rows(text, {.use_index = use_index}, {.snapshot = snapshot});
   }
-  std::string IndexUsed(std::string_view text) {
-    const auto explained = database->Explain({}, "t", *Predicate::Parse(text), {});
-    BOOST_REQUIRE_MESSAGE(explained.has_value(), explained.status().ToString());
-    return explained->index;
-  }
-  void VerifyOk() {
-    const auto report = database->Verify(true);
-    BOOST_REQUIRE_MESSAGE(report.has_value(), report.status().ToString());
-    BOOST_TEST(report->findings.empty());
-  }
-
-  TemporaryDirectory directory;
-  std::unique_ptr<Database> database;
+  std::string IndexUsed(std::string_view text) { return Explained(text).index; }
 };
 
 }  // namespace
@@ -89,31 +51,21 @@ BOOST_AUTO_TEST_CASE(TheyAnswerConditionsWithTheSameFunctions) {
   PutAll("c", "Bob", R"({"age":null})");
   PutAll("d", "\xff", "no json");
   PutAll("e", "bob", R"({"age":4.5})");
-  for (const char* stage : {"memstore", "file", "merged", "opened"}) {
-    BOOST_TEST_CONTEXT(stage) {
-      BOOST_TEST(Rows("lower(name) = 'ann'", "low") == "a b ");
-      BOOST_TEST(Rows("lower(name) = 'ANN'", "low") == "");
-      BOOST_TEST(Rows("lower(name) PREFIX 'b'", "low") == "c e ");
-      BOOST_TEST(Rows("NOT lower(name) = 'ann'", "low") == "c d e ");
-      BOOST_TEST(Rows("lower(name) IS NULL", "low") == "d ");
-      BOOST_TEST(Rows("lower(name) IS NULL AND name IS NOT NULL", "low") == "d ");
-      BOOST_TEST(Rows("json(doc, '$.age')::int64 > 20", "age") == "a ");
-      BOOST_TEST(Rows("json(doc, '$.age')::int64 < 20", "age") == "b ");
-      BOOST_TEST(Rows("json(doc, '$.age')::int64 IS NULL", "age") == "c d e ");
-      BOOST_TEST(Rows("json(doc, '$.age')::double < 5") == "e ");
-      BOOST_TEST(Rows("lower(name) = 'ann' AND json(doc, '$.age')::int64 = 17") == "b ");
-      BOOST_TEST(Rows("lower(name) = 'bob' OR json(doc, '$.age')::int64 = 17") == "b c e ");
-      BOOST_TEST(Rows("length(name) = 3 AND substr(name, 1, 1) = 'A'") == "a b ");
-    }
-    const std::string done = stage;
-    if (done == "memstore") BOOST_REQUIRE(database->Flush("t").ok());
-    if (done == "file") BOOST_REQUIRE(database->Compact("t").ok());
-    if (done == "merged") {
-      BOOST_REQUIRE(database->Close().ok());
-      Open();
-    }
-  }
-  VerifyOk();
+  AtEachStage([&] {
+    BOOST_TEST(Rows("lower(name) = 'ann'", "low") == "a b ");
+    BOOST_TEST(Rows("lower(name) = 'ANN'", "low") == "");
+    BOOST_TEST(Rows("lower(name) PREFIX 'b'", "low") == "c e ");
+    BOOST_TEST(Rows("NOT lower(name) = 'ann'", "low") == "c d e ");
+    BOOST_TEST(Rows("lower(name) IS NULL", "low") == "d ");
+    BOOST_TEST(Rows("lower(name) IS NULL AND name IS NOT NULL", "low") == "d ");
+    BOOST_TEST(Rows("json(doc, '$.age')::int64 > 20", "age") == "a ");
+    BOOST_TEST(Rows("json(doc, '$.age')::int64 < 20", "age") == "b ");
+    BOOST_TEST(Rows("json(doc, '$.age')::int64 IS NULL", "age") == "c d e ");
+    BOOST_TEST(Rows("json(doc, '$.age')::double < 5") == "e ");
+    BOOST_TEST(Rows("lower(name) = 'ann' AND json(doc, '$.age')::int64 = 17") == "b ");
+    BOOST_TEST(Rows("lower(name) = 'bob' OR json(doc, '$.age')::int64 = 17") == "b c e ");
+    BOOST_TEST(Rows("length(name) = 3 AND substr(name, 1, 1) = 'A'") == "a b ");
+  });
 }
 
 BOOST_AUTO_TEST_CASE(TheyFollowUpdatesAndDeletes) {
