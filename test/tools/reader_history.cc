@@ -94,6 +94,10 @@ TableOptions RandomTable(TestRandom& random) {
   table.indexes.push_back({"hour", {*IndexColumn::Parse("date_trunc('hour', timestamp)")}});
   table.indexes.push_back({"start", {*IndexColumn::Parse("upper(substr(text, 1, 2)) DESC")}});
   table.indexes.push_back({"json", {*IndexColumn::Parse("json(double, '$')::double")}});
+  IndexOptions all{"all", *IndexColumn::ParseList("text, lower(text) DESC, double::double DESC, "
+                                                  "bool::bool, int64::int64")};
+  all.columns.push_back({kFamilies[1], "x", ColumnType::kBytes, random.OneIn(2)});
+  table.indexes.push_back(std::move(all));
   table.split_keys = {"g", std::string("p\0", 2)};
   return table;
 }
@@ -116,7 +120,7 @@ History::History(TestRandom* random, const std::string& path)
 }
 
 std::vector<std::string> History::IndexNames() {
-  std::vector<std::string> names = {"other", "hour", "start", "json"};
+  std::vector<std::string> names = {"other", "hour", "start", "json", "all"};
   for (const TypedColumn& column : kTyped) names.emplace_back(column.name);
   return names;
 }
