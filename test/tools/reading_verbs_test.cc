@@ -85,6 +85,8 @@ void RunReadingVerbs(const std::string& path) {
       {"verify", path},
       {"verify", path, "--deep"},
       {"export", path, "t"},
+      {"split-keys", "auto:4", "--database", path, "--table", "t"},
+      {"simulate", "--splits", "auto:4", "--database", path, "--table", "t"},
       {"dump", path + "/ROOT"}};
   for (const std::vector<std::string>& verb : verbs) {
     const ProgramRun run = RunProgram(verb);
