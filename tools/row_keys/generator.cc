@@ -162,13 +162,17 @@ class GeneratedKeys : public KeySource {
     generator_->Append(next_++ * step_, &key_);
     key->key = key_;
     key->weight = 1;
+    bytes_ += key_.size();
     return true;
   }
+  uint64_t read_bytes() const override { return bytes_; }
+  uint64_t total_bytes() const override { return next_ == 0 ? 0 : bytes_ / next_ * count_; }
 
  private:
   std::unique_ptr<Generator> generator_;
   uint64_t count_, step_;
   uint64_t next_ = 0;
+  uint64_t bytes_ = 0;
   std::string key_;
 };
 

@@ -20,7 +20,7 @@ class KeySource {
   /// The next key; false after the last. Lifetime: the key until the next call. Errors: those of
   /// what is read; kInvalidArgument for an empty or malformed key, with its place.
   virtual Result<bool> Next(WeightedKey* key) = 0;
-  /// What was read so far, and all that there is; 0: unknown.
+  /// What was read or made so far, and about all that there is; 0: unknown.
   virtual uint64_t read_bytes() const { return 0; }
   virtual uint64_t total_bytes() const { return 0; }
 };

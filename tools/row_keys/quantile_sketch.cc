@@ -1,5 +1,5 @@
-// Keys are collected, sorted and merged into the entries, as many at a time as there are entries,
-// so that a key costs little more than its place in two sorts.
+// Keys are collected, sorted and merged into the entries, at a time a quarter as many as there are:
+// few enough to take little memory beside them, and enough that a merge costs each key little.
 #include "tools/row_keys/quantile_sketch.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ void QuantileSketch::Add(std::string_view key, uint64_t weight) {
   weight_ += weight;
   ++keys_;
   added_.emplace_back(key, weight);
-  if (added_.size() >= std::max(kAddedMin, entries_.size())) Settle();
+  if (added_.size() >= std::max(kAddedMin, entries_.size() / 4)) Settle();
 }
 
 void QuantileSketch::Settle() {

@@ -23,12 +23,15 @@ class TableSource : public KeySource {
     } while (cursor_.row().continues());
     key->key = cursor_.row().key();
     key->weight = 1;
+    bytes_ += key->key.size();
     return true;
   }
+  uint64_t read_bytes() const override { return bytes_; }
 
  private:
   std::unique_ptr<Database> database_;
   Cursor cursor_;
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace

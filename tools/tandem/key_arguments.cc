@@ -51,8 +51,13 @@ Status CheckOneSource(const KeySourceArguments& arguments) {
                "--table; found {}",
                given));
   }
-  if (arguments.database.empty() == arguments.from_table.empty()) return {};
-  return Status::InvalidArgument("--database and --table need each other");
+  if (arguments.database.empty() != arguments.from_table.empty()) {
+    return Status::InvalidArgument("--database and --table need each other");
+  }
+  if (arguments.weighted && arguments.file.empty() && arguments.command.empty()) {
+    return Status::InvalidArgument("--weighted: only lines of a file or a command have weights");
+  }
+  return {};
 }
 
 Result<std::unique_ptr<KeySource>> OfTable(const KeySourceArguments& arguments,
@@ -122,9 +127,9 @@ Status ForEachKey(const KeySourceArguments& arguments, const Context& context, K
     }
   }
   if (count > 0) return {};
-  return Status::InvalidArgument(arguments.file.empty()
-                                     ? "there is no key"
-                                     : Format("{}: there is no key in it", arguments.file));
+  if (arguments.file.empty()) return Status::InvalidArgument("there is no key");
+  return Status::InvalidArgument(Format("{}: there is no key in it",
+                                        arguments.file == "-" ? "standard input" : arguments.file));
 }
 
 Result<SplitPlan> PlanSplits(const std::string& splits, const KeySourceArguments& sample,
