@@ -9,6 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "tandem/tandem.h"
+#include "test/support/temporary_directory.h"
+#include "test/tools/program.h"
 #include "tools/generator/dice.h"
 #include "tools/row_keys/even_splits.h"
 #include "tools/row_keys/split_plan.h"
@@ -269,6 +272,33 @@ BOOST_AUTO_TEST_CASE(FormsAreThoseOfHBase) {
   BOOST_TEST(row_keys::SplitsForShell(keys) == "SPLITS => ['a', 'b\\x27\\x00c', '\\xFF']\n");
   BOOST_TEST(row_keys::SplitsFile(keys) == "a\nb\\x27\\x00c\n\\xFF\n");
   BOOST_TEST(row_keys::SplitsFile({}) == "");
+}
+
+// It is read in pieces of 1 MiB.
+BOOST_AUTO_TEST_CASE(ALargeRowOfATableIsOneKey) {
+  const TemporaryDirectory place;
+  {
+    Options options;
+    options.create_if_missing = true;
+    auto database = Database::Open(place.Path("db"), options);
+    BOOST_REQUIRE(database.has_value());
+    TableOptions table;
+    table.name = "t";
+    table.families = {{.name = "d"}};
+    BOOST_REQUIRE((*database)->CreateTable(table).ok());
+    WriteBatch batch;
+    for (const char* row : {"a", "b", "c"}) {
+      for (int column = 0; column < 5; ++column)
+        batch.Put("t", row, "d", std::to_string(column),
+                  std::string(*row == 'b' ? 700'000 : 1, 'x'));
+    }
+    BOOST_REQUIRE((*database)->Write({}, batch).ok());
+    BOOST_REQUIRE((*database)->Close().ok());
+  }
+  const ProgramRun run = RunProgram({"split-keys", "auto:3", "--database", place.Path("db"),
+                                     "--table", "t", "--output", "jsonl"});
+  BOOST_TEST(run.out.find("\"sample_keys\":3,") != std::string::npos, run.out);
+  BOOST_TEST(run.exit_code == 0, run.err);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

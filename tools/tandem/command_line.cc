@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/status_macros.h"
+#include "tools/row_keys/generator.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/help_text.h"
 #include "tools/tandem/suggest.h"
@@ -476,7 +477,7 @@ void Grammar::AddKeySource(CLI::App* verb, const char* file, KeySourceArguments*
   verb->add_option("--database", source->database, "Keys of a table: its database, and");
   verb->add_option("--table", source->from_table, "its name");
   verb->add_option("--keys", source->keys, "At most; default: all, of a generator 1000000")
-      ->check(CheckCount);
+      ->check(CLI::Range(uint64_t{1}, row_keys::kGeneratedKeysMax));
   verb->add_option("--seed", source->seed, "Of a generator; default 1")->check(CheckCount);
   verb->add_option("--rate", source->rate, "Keys a second of a generator; default 10000")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));

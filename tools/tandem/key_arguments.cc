@@ -29,10 +29,6 @@ constexpr uint64_t kWeightMax = uint64_t{1} << 62;
 
 Result<std::unique_ptr<KeySource>> Generated(const KeySourceArguments& arguments, uint64_t step) {
   const uint64_t count = arguments.keys == 0 ? kKeysGenerated : arguments.keys;
-  if (count > row_keys::kGeneratedKeysMax / step) {
-    return Status::InvalidArgument(Format("--keys: a generator makes at most {} keys, found {}",
-                                          row_keys::kGeneratedKeysMax, count));
-  }
   ASSIGN_OR_RETURN(auto generator, row_keys::NewGenerator({.spec = arguments.generator,
                                                            .seed = arguments.seed,
                                                            .rate = arguments.rate}));

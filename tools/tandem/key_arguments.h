@@ -18,8 +18,8 @@ namespace tandem::tools {
 /// How many keys a generator makes where --keys is not given.
 inline constexpr uint64_t kKeysGenerated = 1'000'000;
 
-/// Of a generator every `step`-th key. Errors: kInvalidArgument, also where no source or several
-/// are given; kNotFound, and those of opening it.
+/// Of a generator every `step`-th key. Requires: keys * step <= kGeneratedKeysMax. Errors:
+/// kInvalidArgument, also where no source or several are given; kNotFound, and those of opening it.
 Result<std::unique_ptr<row_keys::KeySource>> OpenKeys(const KeySourceArguments& arguments,
                                                       const Context& context, uint64_t step = 1);
 /// Hands on each key until the source, or --keys, ends; at least one. Errors: kCancelled, those of
