@@ -159,7 +159,8 @@ class GeneratedKeys : public KeySource {
   Result<bool> Next(WeightedKey* key) override {
     if (next_ == count_) return false;
     key_.clear();
-    generator_->Append(next_++ * step_, &key_);
+    generator_->Append(next_ * step_ + (step_ > 1 ? Draw(0, next_, step_) % step_ : 0), &key_);
+    ++next_;
     key->key = key_;
     key->weight = 1;
     bytes_ += key_.size();

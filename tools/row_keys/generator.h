@@ -41,8 +41,9 @@ struct GeneratorOptions {
 /// Errors: kInvalidArgument.
 Result<std::unique_ptr<Generator>> NewGenerator(const GeneratorOptions& options);
 
-/// `count` keys of a generator: number 0, step, 2 * step and so on.
-/// Requires: count * step <= kGeneratedKeysMax.
+/// `count` keys of a generator: with step 1 number 0, 1 and so on; otherwise one of each `step`,
+/// which one is as if drawn: every step-th would see few of the remainders that a design has.
+/// Requires: step > 0, count * step <= kGeneratedKeysMax.
 std::unique_ptr<KeySource> KeysOf(std::unique_ptr<Generator> generator, uint64_t count,
                                   uint64_t step = 1);
 

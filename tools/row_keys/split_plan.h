@@ -9,7 +9,7 @@
 
 namespace tandem::row_keys {
 
-/// A region may be asked for this often, as HBase's tools have it. (Tandem takes kRegionsMax.)
+/// At most so many regions may be asked for. A table of Tandem has at most kRegionsMax.
 inline constexpr uint64_t kRegionsAskedMax = 65'535;
 
 struct SplitPlan {

@@ -18,7 +18,7 @@ namespace tandem::tools {
 /// How many keys a generator makes where --keys is not given.
 inline constexpr uint64_t kKeysGenerated = 1'000'000;
 
-/// Of a generator every `step`-th key. Requires: keys * step <= kGeneratedKeysMax. Errors:
+/// Of a generator one key of each `step`. Requires: keys * step <= kGeneratedKeysMax. Errors:
 /// kInvalidArgument, also where no source or several are given; kNotFound, and those of opening it.
 Result<std::unique_ptr<row_keys::KeySource>> OpenKeys(const KeySourceArguments& arguments,
                                                       const Context& context, uint64_t step = 1);
@@ -28,10 +28,10 @@ Status ForEachKey(const KeySourceArguments& arguments, const Context& context,
                   row_keys::KeySource* source,
                   const std::function<Status(const row_keys::WeightedKey&)>& take);
 
-/// The split keys that `splits` (row_keys/split_spec.h) asks for; auto: from the sample, every
-/// `step`-th key of it where a generator makes it. Says on stderr when there are fewer regions than
-/// asked for. Errors: kInvalidArgument: a sample is given and not needed, or the other way round,
-/// or it has fewer keys than regions.
+/// The split keys that `splits` (row_keys/split_spec.h) asks for; auto: from the sample, one
+/// key of each `step` of it where a generator makes it. Says on stderr when there are fewer regions
+/// than asked for. Errors: kInvalidArgument: a sample is given and not needed, or the other way
+/// round, or it has fewer keys than regions.
 Result<row_keys::SplitPlan> PlanSplits(const std::string& splits, const KeySourceArguments& sample,
                                        const Context& context, uint64_t step = 1);
 /// Tells on stderr how even the regions will be, where that is known.

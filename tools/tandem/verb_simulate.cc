@@ -23,8 +23,8 @@ using row_keys::Skew;
 using row_keys::SplitPlan;
 
 constexpr uint64_t kWindowsUsual = 20;
-constexpr uint64_t kWindowKeys = 100'000;  // Where nobody knows how many keys there will be.
-constexpr uint64_t kSampleKeys = 100'000;  // Of a generator, from all over its run.
+constexpr uint64_t kWindowKeys = 100'000;    // Where nobody knows how many keys there will be.
+constexpr uint64_t kSampleKeys = 1'000'000;  // Of a generator, from all over its run.
 
 /// How many keys a generator will make; 0: another source.
 uint64_t KeysKnown(const KeySourceArguments& source) {
