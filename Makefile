@@ -61,7 +61,7 @@ LIBRARY_OBJECTS = $(call objects,$(call files,$(LIBRARY),cc))
 # The stress harness and the tests share the simulated disk, the reference model and what makes
 # random operations.
 SIMULATION_OBJECTS = $(call objects,$(wildcard tools/simulation/*.cc tools/generator/*.cc))
-TOOL_OBJECTS = $(call objects,$(wildcard tools/tandem/*.cc tools/dump/*.cc tools/stress/*.cc)) $(SIMULATION_OBJECTS)
+TOOL_OBJECTS = $(call objects,$(wildcard $(addsuffix /*.cc,tools/tandem tools/dump tools/row_keys tools/stress))) $(SIMULATION_OBJECTS)
 # The tests call the program's verbs in process: everything but its main().
 TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
 

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/status_macros.h"
+#include "tools/row_keys/generator.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/help_text.h"
 #include "tools/tandem/suggest.h"
@@ -54,6 +55,8 @@ struct Arguments {
   SalvageVerbOptions salvage;
   StressOptions stress;
   ReplayOptions replay;
+  SplitKeysOptions split_keys;
+  SimulateOptions simulate;
   CheckpointOptions checkpoint;
   BackupOptions backup;
   RestoreOptions restore;
@@ -106,7 +109,9 @@ class Grammar {
   void AddSchemaEdits();
   void AddStress();
   void AddCopies();
+  void AddDesigns();
   // What several verbs share beyond that.
+  void AddKeySource(CLI::App* verb, const char* file, KeySourceArguments* source);
   void AddLimit(CLI::App* verb, uint64_t* limit);
   template <typename Options>
   void TakeOutput(Options* options) const {
@@ -187,6 +192,7 @@ Grammar::Grammar() : app_("", "tandem") {
   AddSchemaEdits();
   AddCopies();
   AddStress();
+  AddDesigns();
 }
 
 void Grammar::AddLimit(CLI::App* verb, uint64_t* limit) {
@@ -237,8 +243,14 @@ void Grammar::AddCreate() {
                    "NAME=city, lower(name), age::int64 DESC; may be repeated")
       ->allow_extra_args(false);
   verb->add_option("--column", create.columns, kColumnHelp)->allow_extra_args(false);
-  verb->add_option("--split-keys", create.split_keys,
-                   "KEY,...: cut the table into regions there; ',' in a key is \\x2c");
+  CLI::Option* keys =
+      verb->add_option("--split-keys", create.split_keys,
+                       "KEY,...: cut the table into regions there; ',' in a key is \\x2c");
+  CLI::Option* splits = verb->add_option("--splits", create.splits,
+                                         "Or as split-keys finds them: auto:16, hex:16, ...");
+  splits->excludes(keys);
+  verb->add_option("--sample", create.sample, "auto: a file with a key a line; - is standard input")
+      ->needs(splits);
 }
 
 void Grammar::AddImport() {
@@ -457,6 +469,44 @@ void Grammar::AddStress() {
   verb->add_flag("--shrink", replay.shrink,
                  "Write the fewest steps that still fail to FILE.shrunk");
   verb->add_option("--hang-limit", replay.hang_limit, "Of each step; default 10s; 0 is none");
+}
+
+void Grammar::AddKeySource(CLI::App* verb, const char* file, KeySourceArguments* source) {
+  verb->add_option(file, source->file, "Keys of a file, one a line; - is standard input");
+  verb->add_option("--generator", source->generator, "Keys of a design; simulate lists them");
+  verb->add_option("--command", source->command, "Keys that a command of the shell prints");
+  verb->add_option("--database", source->database, "Keys of a table: its database, and");
+  verb->add_option("--table", source->from_table, "its name");
+  verb->add_option("--keys", source->keys, "At most; default: all, of a generator 1000000")
+      ->check(CLI::Range(uint64_t{1}, row_keys::kGeneratedKeysMax));
+  verb->add_option("--seed", source->seed, "Of a generator; default 1")->check(CheckCount);
+  verb->add_option("--rate", source->rate, "Keys a second of a generator; default 10000")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
+}
+
+void Grammar::AddDesigns() {
+  SplitKeysOptions& split_keys = arguments_.split_keys;
+  CLI::App* verb = AddVerb("split-keys", &split_keys);
+  verb->add_option("SPLITS", split_keys.splits, "One of the above")->required();
+  AddKeySource(verb, "--sample", &split_keys.sample);
+  verb->add_flag("--weighted", split_keys.sample.weighted,
+                 "Lines are KEY, a tab and a weight: a whole number");
+  verb->add_option("--as", split_keys.form,
+                   "records (default), create: for --split-keys of create,\n"
+                   "file: HBase's SPLITS_FILE, hbase: SPLITS => [...]")
+      ->check(CLI::IsMember({"records", "create", "file", "hbase"}));
+
+  SimulateOptions& simulate = arguments_.simulate;
+  verb = AddVerb("simulate", &simulate);
+  verb->add_option("--splits", simulate.splits, "As of split-keys: auto:N, hex:N, @FILE, ...")
+      ->required();
+  verb->add_option("--sample", simulate.sample,
+                   "auto: a file with a key a line; default: the keys themselves");
+  AddKeySource(verb, "--file", &simulate.source);
+  verb->add_option("--window", simulate.window,
+                   "Keys, or 10s at --rate; default: a twentieth of a generator's\n"
+                   "keys, or 100000");
+  verb->add_flag("--regions", simulate.regions, "Also a line for each region");
 }
 
 void Grammar::AddCopies() {

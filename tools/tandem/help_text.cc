@@ -34,6 +34,22 @@ Types: bytes (default), text, int64, uint64, double, bool, timestamp, and int64_
 uint64_be, double_be, bool_be, timestamp_be for values stored big-endian. In names,
 ':' ',' and '=' are written \x3a \x2c and \x3d.
 )"},
+    {"split-keys",
+     R"(Example: tandem split-keys auto:16 --sample keys.txt
+         tandem create shop/ orders --splits auto:16 --sample keys.txt
+         tandem split-keys hex:16 --as hbase
+
+Prints where to cut a table into regions before it has rows, and how even they will be.
+  auto:N              from a sample: N regions of about the same number of keys, or weight
+  hex:N[:DIGITS]      keys that begin with a hash: 0-9a-f; upper-hex: 0-9A-F; decimal; binary.
+                      DIGITS: default 8
+  partitions:N[:M]    keys that begin with a number of 0 to N-1, and one of 0 to M-1, in digits;
+                      partition-bytes: in one byte up to 256, else two, as a salt is
+  @FILE               the keys of a file
+A sample has a key a line, \xNN for any byte. Of any size it is read in little memory:
+sketch_error is the most by which a share of the sample may be wrong, sampling_error what
+to expect since it is a sample: one standard error of a region, in relation to its share.
+)"},
     {"import",
      R"(Example: apt-cache dumpavail | tandem import pkg/ packages - --format deb822 \
            --row '{Package}/{Version}'
@@ -341,6 +357,21 @@ run: exit 8, and the database stays in DIR/db. What else stops it is exit 1.
   --faults   on a simulated disk that fails, fills up and is well again
 DIR/operations says what was done; 'tandem replay' runs it again, but for threads.
 )"},
+    {"simulate",
+     R"(Example: tandem simulate --splits hex:16 --generator hash+id --keys 100000000
+         tandem simulate --splits auto:16 --generator sequence --window 10s
+
+Sends keys to the regions of a table that does not exist and prints, for each window of
+time, how many the regions got: gini is 0 where all got the same and near 1 where one got
+all; ratio is most by least. Regions are counted from 1. Generators:
+  sequence, reverse        an id in 12 digits; its digits backwards
+  hash+id                  8 hex digits of the id's hash, then the id
+  mod+id:N[:M]             id mod N, and id / N mod M, then the id
+  salt+time:N              the time's hash mod N, then the time in 16 digits
+  user+time:N[:EXPONENT]   one of N users, Zipf with an exponent, then the time
+  zipf:N[:EXPONENT]        one of N ids, Zipf
+--command 'awk ...' is another: it prints a key a line.
+)"},
     {"replay",
      R"(Example: tandem replay /tmp/stress/operations --shrink
 
@@ -356,12 +387,11 @@ const char* ProgramHelp() {
          tandem query shop/ orders "state = 'open' AND total > 1000" --limit 5
 
 Tandem keeps tables of rows and their indexes in one directory.
-
 Usage: tandem VERB [options] PATH [arguments]
 
 Start     demo      import Debian's package list, query it, show what came out
           version   print versions
-Make      create    make a table, and the database where there is none
+Make      create, split-keys  make a table, and the database; where to cut it into regions
           import    read rows from jsonl, csv, tsv and files of Debian
           put, delete  write cells of a row; delete a row, a family, a column, a version
           drop, truncate, rename  remove a table, or all its rows; give it another name
@@ -382,6 +412,7 @@ Care      flush, compact  write memory to files; merge files
           export, attach  write rows as import reads them, or as files that attach adds
           salvage   copy what is good out of a damaged database
 Measure   stress, replay  random work, kills, crashes and faults, all compared; run it again
+          simulate  what a design of row keys does to regions, before there is a table
 
 PATH is the directory of a database, for dump and verify also one file of it.
 Keys and values: text with \xNN for any byte, 0x.., base64:.., or @file for what a

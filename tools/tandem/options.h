@@ -21,7 +21,42 @@ struct CreateOptions {
   std::vector<std::string> families;  ///< Empty: one family, "d".
   std::vector<std::string> indexes;
   std::vector<std::string> columns;
-  std::string split_keys;  ///< KEY,...; empty: one region.
+  std::string split_keys;  ///< KEY,...; empty: one region, or
+  std::string splits;      ///< how to find them (tools/row_keys/split_spec.h).
+  std::string sample;      ///< Of keys, for `splits`: a file, or "-".
+};
+
+/// Where the keys of split-keys and simulate come from: one of the first four.
+struct KeySourceArguments {
+  std::string file;       ///< A key a line; "-": standard input.
+  std::string generator;  ///< As tools/row_keys/generator.h has them.
+  std::string command;    ///< For a shell; it prints a key a line.
+  std::string database;   ///< With `table`.
+  std::string from_table;
+  uint64_t keys = 0;  ///< At most; 0: all, of a generator 1,000,000.
+  uint64_t seed = 1;
+  uint64_t rate = 10'000;  ///< Keys a second of a generator.
+  bool weighted = false;   ///< A key, a tab and a weight a line.
+
+  bool is_given() const {
+    return !file.empty() || !generator.empty() || !command.empty() || !database.empty();
+  }
+};
+
+struct SplitKeysOptions {
+  std::string splits;
+  KeySourceArguments sample;
+  std::string form = "records";  ///< records, create, file or hbase.
+  OutputMode output = OutputMode::kTable;
+};
+
+struct SimulateOptions {
+  std::string splits;
+  std::string sample;  ///< Of keys, for `splits`: a file; empty: the keys themselves.
+  KeySourceArguments source;
+  std::string window;    ///< Keys, or time; empty: a twentieth of what a generator makes.
+  bool regions = false;  ///< Also a line a region.
+  OutputMode output = OutputMode::kTable;
 };
 
 struct ImportOptions {
@@ -301,14 +336,15 @@ struct RestoreTableVerbOptions {
 
 struct VersionOptions {};
 
-using VerbOptions = std::variant<
-    DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
-    ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
-    RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
-    CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions,
-    RenameVerbOptions, AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
-    SnapshotVerbOptions,
-    ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
-    AttachVerbOptions, RestoreTableVerbOptions, StressOptions, ReplayOptions, VersionOptions>;
+using VerbOptions =
+    std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
+                 ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
+                 InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
+                 VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
+                 MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
+                 AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
+                 SnapshotVerbOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions,
+                 BackupOptions, RestoreOptions, AttachVerbOptions, RestoreTableVerbOptions,
+                 StressOptions, ReplayOptions, SplitKeysOptions, SimulateOptions, VersionOptions>;
 
 }  // namespace tandem::tools

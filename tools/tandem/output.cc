@@ -22,6 +22,8 @@ void WriteMember(JsonWriter* json, std::string_view name, const Value& value) {
     json->Int(*number);
   } else if (const auto* count = std::get_if<uint64_t>(&variant)) {
     json->Uint(*count);
+  } else if (const auto* fraction = std::get_if<double>(&variant)) {
+    json->Double(*fraction);
   } else if (const auto* list = std::get_if<Value::Strings>(&variant)) {
     json->BeginArray();
     for (const std::string& item : **list)

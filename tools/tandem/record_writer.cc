@@ -19,6 +19,7 @@ std::string Value::Bytes() const {
   if (const auto* flag = std::get_if<bool>(&value_)) return *flag ? "true" : "false";
   if (const auto* number = std::get_if<int64_t>(&value_)) return Format("{}", *number);
   if (const auto* count = std::get_if<uint64_t>(&value_)) return Format("{}", *count);
+  if (const auto* fraction = std::get_if<double>(&value_)) return Format("{}", *fraction);
   if (const auto* list = std::get_if<Strings>(&value_)) return JoinList(**list);
   return {};
 }

@@ -18,7 +18,8 @@ namespace tandem::tools {
 class Value {
  public:
   using Strings = const std::vector<std::string>*;
-  using Variant = std::variant<std::monostate, bool, int64_t, uint64_t, std::string_view, Strings>;
+  using Variant =
+      std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string_view, Strings>;
 
   Value() = default;  ///< Absent.
   template <std::same_as<bool> T>
@@ -27,6 +28,7 @@ class Value {
   Value(T value) : value_(static_cast<int64_t>(value)) {}
   template <std::unsigned_integral T>
   requires(!std::same_as<T, bool>) Value(T value) : value_(static_cast<uint64_t>(value)) {}
+  Value(double value) : value_(value) {}
   Value(std::string_view bytes) : value_(bytes) {}
   Value(const std::string& bytes) : value_(std::string_view(bytes)) {}
   Value(const char* text) : value_(std::string_view(text)) {}
@@ -35,7 +37,8 @@ class Value {
   const Variant& variant() const { return value_; }
   bool absent() const { return std::holds_alternative<std::monostate>(value_); }
   bool is_number() const {
-    return std::holds_alternative<int64_t>(value_) || std::holds_alternative<uint64_t>(value_);
+    return std::holds_alternative<int64_t>(value_) || std::holds_alternative<uint64_t>(value_) ||
+           std::holds_alternative<double>(value_);
   }
   /// The value as bytes, as `raw` and `csv` print it; absent is empty, a list is joined by "; ".
   std::string Bytes() const;

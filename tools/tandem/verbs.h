@@ -41,6 +41,8 @@ Result<ExitCode> RunVerb(const ClockOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const SalvageVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const StressOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ReplayOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const SplitKeysOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const SimulateOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const CheckpointOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const BackupOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const RestoreOptions& options, const Context& context);

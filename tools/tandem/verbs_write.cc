@@ -8,6 +8,7 @@
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
+#include "tools/tandem/key_arguments.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
@@ -42,6 +43,16 @@ Result<std::vector<std::string>> TablesNamed(Database& database, const std::stri
   return names;
 }
 
+/// Those that were given, or that are found as `split-keys` finds them.
+Result<std::vector<std::string>> SplitKeysOf(const CreateOptions& options, const Context& context) {
+  if (options.splits.empty()) return ParseKeys(options.split_keys);
+  KeySourceArguments sample;
+  sample.file = options.sample;
+  ASSIGN_OR_RETURN(row_keys::SplitPlan plan, PlanSplits(options.splits, sample, context));
+  ReportSkew(plan, "create", context);
+  return std::move(plan.keys);
+}
+
 }  // namespace
 
 Result<ExitCode> RunVerb(const CreateOptions& options, const Context& context) {
@@ -60,7 +71,7 @@ Result<ExitCode> RunVerb(const CreateOptions& options, const Context& context) {
     ASSIGN_OR_RETURN(ColumnOptions column, ParseColumnType(text));
     table.columns.push_back(std::move(column));
   }
-  ASSIGN_OR_RETURN(table.split_keys, ParseKeys(options.split_keys));
+  ASSIGN_OR_RETURN(table.split_keys, SplitKeysOf(options, context));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
                    OpenForWriting(options.path, context, true));
   RETURN_IF_ERROR(database->CreateTable(table));

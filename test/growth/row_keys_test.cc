@@ -1,0 +1,79 @@
+// The memory of what looks at keys whose number nobody knows before the last one.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
+
+#include "test/allocations/allocations.h"
+#include "test/growth/growth.h"
+#include "tools/generator/dice.h"
+#include "tools/row_keys/quantile_sketch.h"
+#include "tools/row_keys/simulation.h"
+
+namespace tandem::test {
+namespace {
+
+std::string KeyOf(uint64_t number) {
+  const std::string digits = std::to_string(number);
+  return std::string(24 - digits.size(), '0') + digits;
+}
+
+/// Live bytes of a sketch of n keys of 24 bytes; `number` is that of the i-th.
+template <typename Number>
+std::function<double(uint64_t)> Sketched(Number number) {
+  return [=](uint64_t n) {
+    const int64_t before = LiveBytes();
+    row_keys::QuantileSketch sketch(1e-3);
+    for (uint64_t i = 0; i < n; ++i) {
+      sketch.Add(KeyOf(number(i, n)));
+    }
+    return static_cast<double>(LiveBytes() - before);
+  };
+}
+
+/// Live bytes of a simulation of n keys, 64 regions and 20 windows.
+double Simulated(uint64_t n) {
+  std::vector<std::string> splits;
+  for (uint64_t i = 1; i < 64; ++i) splits.push_back(KeyOf(i * (UINT64_MAX / 64)));
+  const int64_t before = LiveBytes();
+  row_keys::Simulation simulation(splits, n / 20);
+  for (uint64_t i = 0; i < n; ++i) simulation.Add(KeyOf(Mix(1, i)));
+  simulation.Finish();
+  return static_cast<double>(LiveBytes() - before);
+}
+
+BOOST_AUTO_TEST_SUITE(row_keys_memory)
+
+BOOST_AUTO_TEST_CASE(ASketchOfRandomKeysStaysSmall) {
+  Check({.cost = "bytes of a sketch of n random keys, error 0.1 %",
+         .n = 50'000,
+         .bound = AtMost(1 << 19),
+         .measure = Sketched([](uint64_t i, uint64_t) { return Mix(1, i); })});
+}
+
+BOOST_AUTO_TEST_CASE(ASketchOfRisingKeysStaysSmall) {
+  Check({.cost = "bytes of a sketch of n rising keys, error 0.1 %",
+         .n = 50'000,
+         .bound = AtMost(1 << 19),
+         .measure = Sketched([](uint64_t i, uint64_t) { return i; })});
+}
+
+// The worst order that is known: each key lies where the sketch knows least.
+BOOST_AUTO_TEST_CASE(ASketchOfKeysFromBothEndsStaysSmall) {
+  Check({.cost = "bytes of a sketch of n keys from both ends, error 0.1 %",
+         .n = 50'000,
+         .bound = AtMostLogarithmic(0, 100'000),
+         .measure = Sketched([](uint64_t i, uint64_t n) { return i % 2 == 0 ? i : 2 * n - i; })});
+}
+
+BOOST_AUTO_TEST_CASE(ASimulationKeepsNoKeys) {
+  Check({.cost = "bytes of a simulation of n keys, 64 regions",
+         .n = 50'000,
+         .bound = AtMost(16'384),
+         .measure = Simulated});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
