@@ -19,6 +19,10 @@ namespace {
 constexpr const char* kColumnHelp =
     "FAMILY:COLUMN:TYPE, the type that conditions have for the column;\nmay be repeated";
 
+constexpr const char* kRowKeyHelp =
+    "The fields of row keys: 'salt(8), user:text, at:timestamp desc'";
+constexpr const char* kRowHelp = "Row key, or FIELD=VALUE for each field of it";
+
 /// All that any verb can be asked for; the library binds to its members.
 struct Arguments {
   DemoOptions demo;
@@ -239,6 +243,7 @@ void Grammar::AddCreate() {
   verb->add_option("--column", create.columns, kColumnHelp)->allow_extra_args(false);
   verb->add_option("--split-keys", create.split_keys,
                    "KEY,...: cut the table into regions there; ',' in a key is \\x2c");
+  verb->add_option("--key", create.key, kRowKeyHelp);
 }
 
 void Grammar::AddImport() {
@@ -263,14 +268,18 @@ void Grammar::AddImport() {
 void Grammar::AddWrites() {
   PutOptions& put = arguments_.put;
   CLI::App* verb = AddVerb("put", &put);
-  verb->add_option("ROW", put.row, "Row key")->required();
-  verb->add_option("CELL", put.cells, "FAMILY:COLUMN=VALUE, one or more")->required();
+  verb->add_option("ROW", put.words,
+                   "Row key, or FIELD=VALUE for each field of it; then\n"
+                   "FAMILY:COLUMN=VALUE, one or more")
+      ->required();
   AddTimestamp(verb, &put.timestamp, "Microseconds since 1970; default: now");
 
   DeleteOptions& remove = arguments_.remove;
   verb = AddVerb("delete", &remove);
-  verb->add_option("ROW", remove.row, "Row key")->required();
-  verb->add_option("COLUMN", remove.column, "FAMILY or FAMILY:COLUMN; default: the row");
+  verb->add_option("ROW", remove.words,
+                   "Row key, or FIELD=VALUE for each field of it; then\n"
+                   "FAMILY or FAMILY:COLUMN; default: the row")
+      ->required();
   AddTimestamp(verb, &remove.timestamp, "Only versions up to it (with --one-version: exactly it)");
   verb->add_flag("--one-version", remove.one_version,
                  "One version of the column; the one before shows again");
@@ -279,15 +288,24 @@ void Grammar::AddWrites() {
 void Grammar::AddReads() {
   GetOptions& get = arguments_.get;
   CLI::App* verb = AddVerb("get", &get);
-  verb->add_option("ROW", get.row, "Row key")->required();
+  verb->add_option("ROW", get.row, kRowHelp)->required();
   AddColumns(verb, "--columns", &get.read);
   AddTimes(verb, &get.read);
 
   ScanVerbOptions& scan = arguments_.scan;
   verb = AddVerb("scan", &scan);
+  FieldArguments& fields = scan.fields;
+  verb->add_option("FIELD", fields.prefix, "FIELD=VALUE of the first fields of a typed row key");
+  verb->add_option("--from", fields.from, "Of the field after them: from this value on")
+      ->allow_extra_args(false);
+  verb->add_option("--to", fields.to, "... up to this one, without it")->allow_extra_args(false);
+  CLI::Option* newest =
+      verb->add_option("--newest", fields.newest, "So many rows, the newest first, by that field")
+          ->check(CLI::Range(uint64_t{1}, UINT64_MAX));
   AddRange(verb, &scan.range);
-  verb->add_flag("--reverse", scan.reverse, "Largest key first");
+  newest->excludes(verb->add_flag("--reverse", scan.reverse, "Largest key first"));
   AddLimit(verb, &scan.limit);
+  newest->excludes(verb->get_option("--limit"));
   AddColumns(verb, "--columns", &scan.read);
   AddTimes(verb, &scan.read);
 }
@@ -361,10 +379,9 @@ void Grammar::AddSchemaEdits() {
   AddVerb("rename", &arguments_.rename)
       ->add_option("NAME", arguments_.rename.name, "Its new name")
       ->required();
-  AddVerb("alter", &arguments_.alter)
-      ->add_option("--column", arguments_.alter.columns, kColumnHelp)
-      ->allow_extra_args(false)
-      ->required();
+  CLI::App* alter = AddVerb("alter", &arguments_.alter);
+  alter->add_option("--column", arguments_.alter.columns, kColumnHelp)->allow_extra_args(false);
+  alter->add_option("--key", arguments_.alter.key, kRowKeyHelp)->allow_extra_args(false);
   CLI::App* family = AddVerb("family", &arguments_.family);
   family->add_option("FAMILY", arguments_.family.family,
                      "add, alter: NAME[,versions=3][,ttl=7d][,compression=none|zstd]\n"

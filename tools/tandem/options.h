@@ -22,6 +22,7 @@ struct CreateOptions {
   std::vector<std::string> indexes;
   std::vector<std::string> columns;
   std::string split_keys;  ///< KEY,...; empty: one region.
+  std::string key;         ///< As RowKeySchema::Parse reads it; empty: bytes.
 };
 
 struct ImportOptions {
@@ -39,14 +40,15 @@ struct ImportOptions {
 };
 
 struct PutOptions {
-  std::string path, table, row;
-  std::vector<std::string> cells;  ///< FAMILY:COLUMN=VALUE
+  std::string path, table;
+  std::vector<std::string> words;  ///< The row key, or FIELD=VALUE...; then FAMILY:COLUMN=VALUE...
   std::optional<int64_t> timestamp;
 };
 
 struct DeleteOptions {
-  std::string path, table, row;
-  std::string column;  ///< FAMILY[:COLUMN]; empty: the row.
+  std::string path, table;
+  std::vector<std::string>
+      words;  ///< The row key, or FIELD=VALUE...; then FAMILY[:COLUMN], or not.
   std::optional<int64_t> timestamp;
   bool one_version = false;
 };
@@ -64,14 +66,25 @@ struct RangeArguments {
 };
 
 struct GetOptions {
-  std::string path, table, row;
+  std::string path, table;
+  std::vector<std::string> row;  ///< The row key, or FIELD=VALUE...
   ReadArguments read;
   OutputMode output = OutputMode::kTable;
+};
+
+/// Rows by the fields of a typed row key.
+struct FieldArguments {
+  std::vector<std::string> prefix;      ///< FIELD=VALUE, of the first fields.
+  std::optional<std::string> from, to;  ///< Of the next one.
+  uint64_t newest = 0;                  ///< Rows; 0: all.
+
+  bool empty() const { return prefix.empty() && !from && !to && newest == 0; }
 };
 
 struct ScanVerbOptions {
   std::string path, table;
   RangeArguments range;
+  FieldArguments fields;
   bool reverse = false;
   uint64_t limit = 0;
   ReadArguments read;
@@ -200,6 +213,7 @@ struct AlterVerbOptions {
   std::string path;
   std::string table;
   std::vector<std::string> columns;  ///< FAMILY:COLUMN:TYPE.
+  std::optional<std::string> key;    ///< As RowKeySchema::Parse reads it; empty: bytes.
 };
 
 struct FamilyVerbOptions {
@@ -301,14 +315,15 @@ struct RestoreTableVerbOptions {
 
 struct VersionOptions {};
 
-using VerbOptions = std::variant<
-    DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
-    ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
-    RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
-    CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions,
-    RenameVerbOptions, AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
-    SnapshotVerbOptions,
-    ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
-    AttachVerbOptions, RestoreTableVerbOptions, StressOptions, ReplayOptions, VersionOptions>;
+using VerbOptions =
+    std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
+                 ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
+                 InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
+                 VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
+                 MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
+                 AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
+                 SnapshotVerbOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions,
+                 BackupOptions, RestoreOptions, AttachVerbOptions, RestoreTableVerbOptions,
+                 StressOptions, ReplayOptions, VersionOptions>;
 
 }  // namespace tandem::tools

@@ -80,8 +80,46 @@ Status WithSuggestion(const TableRead& from, Status status) {
   return WithSuggestion(from.database, from.table, std::move(status));
 }
 
+Result<OptionalRowKey> RowKeyOf(const TableRead& from) {
+  const Result<TableOptions> table = DefinitionOf(from);
+  if (!table.has_value() && table.error().code() == StatusCode::kNotFound) return OptionalRowKey();
+  RETURN_IF_ERROR(table.status());
+  return RowKeyOf(*table);
+}
+
+Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key,
+                 ScanOptions* scan) {
+  if (arguments.empty()) return {};
+  if (!row_key.has_value()) {
+    return Status::InvalidArgument(
+        "the table's row keys are bytes without fields; --start, --end and --prefix say which");
+  }
+  ASSIGN_OR_RETURN(const auto fields, FieldsOf(*row_key, arguments.prefix));
+  if (fields.size() < arguments.prefix.size()) {
+    return Status::InvalidArgument(Format("'{}': expected FIELD=VALUE of a field of the row key {}",
+                                          EscapeBytes(arguments.prefix[fields.size()]),
+                                          row_key->ToString()));
+  }
+  RowKeyBounds bounds;
+  for (const auto& [text, value] :
+       {std::pair(&arguments.from, &bounds.from), std::pair(&arguments.to, &bounds.to)}) {
+    if (!text->has_value()) continue;
+    ASSIGN_OR_RETURN(*value, ParseBytes(**text));
+  }
+  if (arguments.newest == 0) {
+    ASSIGN_OR_RETURN(scan->ranges, row_key->Between(fields, bounds));
+    return {};
+  }
+  ASSIGN_OR_RETURN(ScanOptions newest, row_key->Newest(fields, arguments.newest, bounds));
+  scan->ranges = std::move(newest.ranges);
+  scan->reverse = newest.reverse;
+  scan->limit = newest.limit;
+  return {};
+}
+
 Result<RowLayout> LayoutOf(OutputMode mode, const ReadOptions& read, const TableRead& from) {
   RowLayout layout{mode, read.columns, read.families, read.versions, {}};
+  ASSIGN_OR_RETURN(layout.row_key, RowKeyOf(from));
   if (std::ranges::none_of(read.columns,
                            [](const auto& column) { return column.family.empty(); })) {
     return layout;
