@@ -273,7 +273,7 @@ Result<std::vector<RowKeyField>> RowKeySchema::Decode(std::string_view key) cons
     if (part.kind == Kind::kField) continue;
     lead_bytes += part.kind == Kind::kHash ? part.count : format::BucketBytes(part.count);
   }
-  if (key.size() < lead_bytes) return wrong(key.size(), "it ends there");
+  if (key.empty() || key.size() < lead_bytes) return wrong(key.size(), "it ends there");
   ASSIGN_OR_RETURN(FieldValues values, FieldValues::Make(*this, {}));
   std::string_view rest = key.substr(lead_bytes);
   std::vector<RowKeyField> fields;

@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE(DamagedKeysNeverPassForOthers) {
         key[random.Below(key.size())] = static_cast<char>(random.Next());
         if (random.OneIn(3)) key.resize(random.Below(key.size() + 1));
         const auto decoded = schema.Decode(key);
-        if (!decoded.has_value() || key.empty()) continue;
+        if (!decoded.has_value()) continue;
         BOOST_TEST(test::Hex(KeyOf(schema, *decoded)) == test::Hex(key));
       }
     }

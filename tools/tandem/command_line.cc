@@ -118,6 +118,7 @@ class Grammar {
   }
   void AddTimestamp(CLI::App* verb, std::optional<int64_t>* timestamp, const char* help);
   void AddRange(CLI::App* verb, RangeArguments* range);
+  void AddFields(CLI::App* verb, const char* name, FieldArguments* fields);
   void AddTimes(CLI::App* verb, ReadArguments* read);
   void AddColumns(CLI::App* verb, const char* name, ReadArguments* read);
   void AddPredicate(CLI::App* verb, QueryVerbOptions* options);
@@ -207,6 +208,14 @@ void Grammar::AddRange(CLI::App* verb, RangeArguments* range) {
   verb->add_option("--prefix", range->prefix, "Only keys that start with it");
 }
 
+void Grammar::AddFields(CLI::App* verb, const char* name, FieldArguments* fields) {
+  verb->add_option(name, fields->prefix, "FIELD=VALUE of the first fields of a typed row key")
+      ->allow_extra_args(name[0] != '-');
+  verb->add_option("--from", fields->from, "Of the field after them: from this value on")
+      ->allow_extra_args(false);
+  verb->add_option("--to", fields->to, "... up to this one, without it")->allow_extra_args(false);
+}
+
 void Grammar::AddTimes(CLI::App* verb, ReadArguments* read) {
   verb->add_option("--as-of", read->as_of,
                    "Only versions up to this time: microseconds since 1970,\n"
@@ -294,14 +303,10 @@ void Grammar::AddReads() {
 
   ScanVerbOptions& scan = arguments_.scan;
   verb = AddVerb("scan", &scan);
-  FieldArguments& fields = scan.fields;
-  verb->add_option("FIELD", fields.prefix, "FIELD=VALUE of the first fields of a typed row key");
-  verb->add_option("--from", fields.from, "Of the field after them: from this value on")
-      ->allow_extra_args(false);
-  verb->add_option("--to", fields.to, "... up to this one, without it")->allow_extra_args(false);
-  CLI::Option* newest =
-      verb->add_option("--newest", fields.newest, "So many rows, the newest first, by that field")
-          ->check(CLI::Range(uint64_t{1}, UINT64_MAX));
+  AddFields(verb, "FIELD", &scan.fields);
+  CLI::Option* newest = verb->add_option("--newest", scan.fields.newest,
+                                         "So many rows, the newest first, by that field")
+                            ->check(CheckCount);
   AddRange(verb, &scan.range);
   newest->excludes(verb->add_flag("--reverse", scan.reverse, "Largest key first"));
   AddLimit(verb, &scan.limit);
@@ -316,6 +321,7 @@ void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
       verb->add_option("--index", options->index,
                        "Use this index; several, separated by commas: all of them, intersected");
   verb->add_flag("--no-index", options->no_index, "Scan and filter")->excludes(index);
+  AddFields(verb, "--field", &options->fields);
   AddTimes(verb, &options->read);
 }
 

@@ -113,7 +113,8 @@ Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside
            --select state,total --limit 5
 
 Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX,
-LIKE 'p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
+LIKE 'p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row. Fields of a
+typed row key are conditions besides: --field user=ann --from 2026-01-01 --to 2026-02-01
 )"},
     {"explain",
      R"(Example: tandem explain shop/ orders "state = 'open'"

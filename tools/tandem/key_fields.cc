@@ -116,12 +116,12 @@ std::string KeyOfRecord(const RowKeySchema& schema, std::span<const Field> recor
 }
 
 std::optional<std::string> FieldsText(const OptionalRowKey& schema, std::string_view key) {
-  std::optional<std::string> text;
+  std::string text;
   for (const RowKeyField& field : ShownFields(schema, key)) {
-    if (text.has_value()) *text += " ";
-    text = text.value_or("") + field.name + "=" + field.value;
+    if (!text.empty()) text += " ";
+    text += field.name + "=" + field.value;
   }
-  return text;
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
 void WriteFields(const OptionalRowKey& schema, std::string_view key, JsonWriter* json) {

@@ -65,20 +65,20 @@ struct RangeArguments {
   std::string start, end, prefix;
 };
 
+/// Rows by the fields of a typed row key: what scan and the queries share.
+struct FieldArguments {
+  std::vector<std::string> prefix;      ///< FIELD=VALUE, of the first fields.
+  std::optional<std::string> from, to;  ///< Of the next one.
+  std::optional<uint64_t> newest;       ///< Rows; nullopt: all.
+
+  bool empty() const { return prefix.empty() && !from && !to && !newest; }
+};
+
 struct GetOptions {
   std::string path, table;
   std::vector<std::string> row;  ///< The row key, or FIELD=VALUE...
   ReadArguments read;
   OutputMode output = OutputMode::kTable;
-};
-
-/// Rows by the fields of a typed row key.
-struct FieldArguments {
-  std::vector<std::string> prefix;      ///< FIELD=VALUE, of the first fields.
-  std::optional<std::string> from, to;  ///< Of the next one.
-  uint64_t newest = 0;                  ///< Rows; 0: all.
-
-  bool empty() const { return prefix.empty() && !from && !to && newest == 0; }
 };
 
 struct ScanVerbOptions {
@@ -105,6 +105,7 @@ struct ExportOptions {
 struct QueryVerbOptions {
   std::string path, table;
   std::string predicate;  ///< Empty: every row.
+  FieldArguments fields;
   ReadArguments read;
   std::string order_by;  ///< INDEX[:desc]
   uint64_t limit = 0;

@@ -106,15 +106,27 @@ Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key,
     if (!text->has_value()) continue;
     ASSIGN_OR_RETURN(*value, ParseBytes(**text));
   }
-  if (arguments.newest == 0) {
+  if (!arguments.newest.has_value()) {
     ASSIGN_OR_RETURN(scan->ranges, row_key->Between(fields, bounds));
     return {};
   }
-  ASSIGN_OR_RETURN(ScanOptions newest, row_key->Newest(fields, arguments.newest, bounds));
+  ASSIGN_OR_RETURN(ScanOptions newest, row_key->Newest(fields, *arguments.newest, bounds));
   scan->ranges = std::move(newest.ranges);
   scan->reverse = newest.reverse;
   scan->limit = newest.limit;
   return {};
+}
+
+Result<Predicate> ConditionOf(const FieldArguments& arguments, const OptionalRowKey& row_key) {
+  ScanOptions scan;
+  RETURN_IF_ERROR(AddFields(arguments, row_key, &scan));
+  std::vector<Predicate> ranges;
+  for (const RowRange& range : scan.ranges) {
+    std::vector<Predicate> ends = {Predicate::GreaterOrEqual("_row", range.start)};
+    if (!range.end.empty()) ends.push_back(Predicate::Less("_row", range.end));
+    ranges.push_back(Predicate::And(std::move(ends)));
+  }
+  return ranges.empty() ? Predicate() : Predicate::Or(std::move(ranges));
 }
 
 Result<RowLayout> LayoutOf(OutputMode mode, const ReadOptions& read, const TableRead& from) {

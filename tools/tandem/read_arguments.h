@@ -35,6 +35,8 @@ Result<OptionalRowKey> RowKeyOf(const TableRead& from);
 /// Adds the ranges of keys that the fields say. Errors: kInvalidArgument (the table's keys have no
 /// fields; a value; a range), kUnsupported.
 Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key, ScanOptions* scan);
+/// The condition that the row key is in those ranges. Errors: as AddFields.
+Result<Predicate> ConditionOf(const FieldArguments& arguments, const OptionalRowKey& row_key);
 /// How rows that were read so are printed. Errors: kNotFound (the table; with suggestion).
 Result<RowLayout> LayoutOf(OutputMode mode, const ReadOptions& read, const TableRead& from);
 
