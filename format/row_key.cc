@@ -27,6 +27,11 @@ std::string Joined(const std::vector<std::string>& names) {
   return text;
 }
 
+Status NoField(const RowKeySchema& schema, std::string_view name) {
+  return Invalid("there is no field " + base::Quote(name) + "; the fields are " +
+                 Joined(schema.fields()));
+}
+
 // A salt or a modulus.
 void AppendBucket(uint32_t bucket, uint32_t count, std::string* out) {
   if (format::BucketBytes(count) == 2) out->push_back(static_cast<char>(bucket >> 8));
@@ -54,8 +59,7 @@ class FieldValues {
         return std::string_view(part->field);
       });
       if (named == values.fields_.end()) {
-        return Invalid("there is no field " + base::Quote(field.name) + "; the fields are " +
-                       Joined(schema.fields()));
+        return NoField(schema, field.name);
       }
       auto& plain = values.plain_[static_cast<size_t>(named - values.fields_.begin())];
       if (plain.has_value()) return Invalid("field " + base::Quote(field.name) + " is repeated");
@@ -194,6 +198,20 @@ bool IsSmallest(const RowKeyPart& field, std::string_view plain) {
   return is_open ? plain.empty() : plain.find_first_not_of('\0') == std::string_view::npos;
 }
 
+// Whether the bounds are of the first field that is not given. Requires: one is not.
+Status CheckField(const RowKeySchema& schema, const FieldValues& values, size_t given,
+                  const std::string& bounded) {
+  const std::vector<std::string> names = schema.fields();
+  const auto found = std::ranges::find(names, bounded);
+  if (found == names.end()) return NoField(schema, bounded);
+  const auto i = static_cast<size_t>(found - names.begin());
+  if (i == given) return {};
+  const std::string name = "field " + base::Quote(bounded);
+  if (i < given) return Invalid(name + " has a value and bounds");
+  return Invalid(name + " has bounds without field " + base::Quote(values.field(given).field) +
+                 ", which comes before it");
+}
+
 Result<PlainBounds> CheckedBounds(const RowKeyPart& field, const RowKeyBounds& bounds) {
   const std::string name = "field " + base::Quote(field.field);
   if (field.reversed) {
@@ -316,12 +334,16 @@ Result<std::vector<RowRange>> RowKeySchema::Ranges(std::span<const RowKeyField> 
 
 Result<std::vector<RowRange>> RowKeySchema::Between(std::span<const RowKeyField> prefix,
                                                     const RowKeyBounds& bounds) const {
-  if (!bounds.from.has_value() && !bounds.to.has_value()) return Ranges(prefix);
+  if (bounds.field.empty()) {
+    if (!bounds.from.has_value() && !bounds.to.has_value()) return Ranges(prefix);
+    return Invalid("there are bounds, and no name of their field");
+  }
   ASSIGN_OR_RETURN(const FieldValues values, FieldValues::Make(*this, prefix));
   ASSIGN_OR_RETURN(const size_t count, values.CountPrefix());
   if (count == values.field_count()) {
-    return Invalid("all fields are given; there is none after them to be within bounds");
+    return Invalid("all fields have values; there is none after them to be within bounds");
   }
+  RETURN_IF_ERROR(CheckField(*this, values, count, bounds.field));
   const RowKeyPart& field = values.field(count);
   ASSIGN_OR_RETURN(const PlainBounds plain, CheckedBounds(field, bounds));
   Leads leads(values);
@@ -340,7 +362,7 @@ Result<ScanOptions> RowKeySchema::Newest(std::span<const RowKeyField> prefix, ui
   ASSIGN_OR_RETURN(const FieldValues values, FieldValues::Make(*this, prefix));
   ASSIGN_OR_RETURN(const size_t given, values.CountPrefix());
   if (given == values.field_count()) {
-    return Invalid("all fields are given; there is none after them that tells what is new");
+    return Invalid("all fields have values; there is none after them that tells what is new");
   }
   const RowKeyPart& field = values.field(given);
   if (field.type != RowKeyType::kTimestamp || field.reversed) {

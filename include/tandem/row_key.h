@@ -32,6 +32,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tandem/options.h"
@@ -66,6 +67,7 @@ struct RowKeyField {
 
 /// Values of a field; `to` is above `from`.
 struct RowKeyBounds {
+  std::string field = {};                ///< Its name. Empty: there are no bounds.
   std::optional<std::string> from = {};  ///< Inclusive; nullopt: from the smallest.
   std::optional<std::string> to = {};    ///< Exclusive; nullopt: to the largest.
 };
@@ -96,8 +98,9 @@ class RowKeySchema {
   /// field that is given while one before it is not; a hash that does not follow from `prefix`;
   /// more than kRowKeyRangesMax ranges.
   Result<std::vector<RowRange>> Ranges(std::span<const RowKeyField> prefix) const;
-  /// Of those, the keys whose next field after `prefix` is within `bounds`, whatever its direction.
-  /// Errors: also bounds that are inverted or have nothing between them, or of a reversed field.
+  /// Of those, the keys whose next field after `prefix`, which `bounds` names, is within them,
+  /// whatever its direction. Errors: also bounds of another field or of a reversed one, and bounds
+  /// that are inverted or have nothing between them.
   Result<std::vector<RowRange>> Between(std::span<const RowKeyField> prefix,
                                         const RowKeyBounds& bounds) const;
   /// A scan of the `count` newest of them, the newest first. Errors: also 0; a next field that is

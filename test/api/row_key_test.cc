@@ -83,10 +83,11 @@ BOOST_AUTO_TEST_CASE(NewestAndBetweenAreScansInEitherDirection) {
     }
     const Fields ann = {{"user", "ann"}};
     BOOST_TEST(table.Scanned(*table.schema.Newest(ann, 3)) == "ann/9 ann/8 ann/7");
-    BOOST_TEST(table.Scanned(*table.schema.Newest(ann, 2, {.to = "5"})) == "ann/4 ann/3");
+    BOOST_TEST(table.Scanned(*table.schema.Newest(ann, 2, {.field = "at", .to = "5"})) ==
+               "ann/4 ann/3");
     const bool descends = direction == "desc";
     ScanOptions scan;
-    scan.ranges = *table.schema.Between(ann, {.from = "3", .to = "5"});
+    scan.ranges = *table.schema.Between(ann, {.field = "at", .from = "3", .to = "5"});
     BOOST_TEST(table.Scanned(scan) == (descends ? "ann/4 ann/3" : "ann/3 ann/4"));
   }
 }

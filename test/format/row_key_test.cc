@@ -62,11 +62,12 @@ std::string Text(const Result<std::vector<RowRange>>& ranges) {
   return text;
 }
 
-// The words after the fields: FROM TO, "-" for none.
+// The words after the fields: FIELD FROM TO, "-" for none.
 RowKeyBounds BoundsOf(const std::vector<std::string>& words, size_t first) {
   RowKeyBounds bounds;
-  if (words.at(first) != "-") bounds.from = words.at(first);
-  if (words.at(first + 1) != "-") bounds.to = words.at(first + 1);
+  if (words.at(first) != "-") bounds.field = words.at(first);
+  if (words.at(first + 1) != "-") bounds.from = words.at(first + 1);
+  if (words.at(first + 2) != "-") bounds.to = words.at(first + 2);
   return bounds;
 }
 
@@ -201,7 +202,7 @@ void CheckBetween(TestRandom& random, const RowKeySchema& schema,
   if (high.order < low.order) std::swap(low, high);
   const Sample* const from = random.OneIn(4) ? nullptr : &low;
   const Sample* const to = random.OneIn(4) ? nullptr : &high;
-  RowKeyBounds bounds;
+  RowKeyBounds bounds{.field = "b"};
   if (from != nullptr) bounds.from = from->text;
   if (to != nullptr) bounds.to = to->text;
   const Fields prefix = {{"a", chosen[0].text}};
@@ -339,7 +340,7 @@ BOOST_AUTO_TEST_CASE(RangesHoldWhatBeginsWithTheirFields) {
 // With the first fields of a key a modulus of a later one has every value.
 BOOST_AUTO_TEST_CASE(AModulusOfALaterFieldMakesARangeEach) {
   const RowKeySchema schema = Parsed("mod(id, 5), at:timestamp, id:int64");
-  const auto ranges = schema.Between({}, {.from = "10", .to = "20"});
+  const auto ranges = schema.Between({}, {.field = "at", .from = "10", .to = "20"});
   BOOST_REQUIRE_EQUAL(ranges->size(), 5u);
   for (int id = -7; id < 8; ++id) {
     for (const int at : {9, 10, 19, 20}) {

@@ -211,9 +211,11 @@ void Grammar::AddRange(CLI::App* verb, RangeArguments* range) {
 void Grammar::AddFields(CLI::App* verb, const char* name, FieldArguments* fields) {
   verb->add_option(name, fields->prefix, "FIELD=VALUE of the first fields of a typed row key")
       ->allow_extra_args(name[0] != '-');
-  verb->add_option("--from", fields->from, "Of the field after them: from this value on")
+  verb->add_option("--from", fields->from,
+                   "FIELD=VALUE of the field after them: from this value on")
       ->allow_extra_args(false);
-  verb->add_option("--to", fields->to, "... up to this one, without it")->allow_extra_args(false);
+  verb->add_option("--to", fields->to, "FIELD=VALUE of the same: up to this value, without it")
+      ->allow_extra_args(false);
 }
 
 void Grammar::AddTimes(CLI::App* verb, ReadArguments* read) {
@@ -304,9 +306,10 @@ void Grammar::AddReads() {
   ScanVerbOptions& scan = arguments_.scan;
   verb = AddVerb("scan", &scan);
   AddFields(verb, "FIELD", &scan.fields);
-  CLI::Option* newest = verb->add_option("--newest", scan.fields.newest,
-                                         "So many rows, the newest first, by that field")
-                            ->check(CheckCount);
+  CLI::Option* newest =
+      verb->add_option("--newest", scan.fields.newest,
+                       "So many rows, the newest first, by the field after FIELD...")
+          ->check(CheckCount);
   AddRange(verb, &scan.range);
   newest->excludes(verb->add_flag("--reverse", scan.reverse, "Largest key first"));
   AddLimit(verb, &scan.limit);

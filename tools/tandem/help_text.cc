@@ -105,7 +105,7 @@ Prints one row; exit 3 when there is none of that key.
 
 Prints rows in the order of their keys. Of a table with a typed row key also by fields:
          tandem scan shop/ visits user=ann --newest 3
-         tandem scan shop/ visits user=ann --from 2026-01-01 --to 2026-02-01
+         tandem scan shop/ visits user=ann --from at=2026-01-01 --to at=2026-02-01
 Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside the key.
 )"},
     {"query",
@@ -114,7 +114,7 @@ Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside
 
 Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX,
 LIKE 'p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row. Fields of a
-typed row key are conditions besides: --field user=ann --from 2026-01-01 --to 2026-02-01
+typed row key are conditions besides: --field user=ann --from at=2026-01-01 --to at=2026-02-01
 )"},
     {"explain",
      R"(Example: tandem explain shop/ orders "state = 'open'"

@@ -68,7 +68,7 @@ struct RangeArguments {
 /// Rows by the fields of a typed row key: what scan and the queries share.
 struct FieldArguments {
   std::vector<std::string> prefix;      ///< FIELD=VALUE, of the first fields.
-  std::optional<std::string> from, to;  ///< Of the next one.
+  std::optional<std::string> from, to;  ///< FIELD=VALUE, of the next one.
   std::optional<uint64_t> newest;       ///< Rows; nullopt: all.
 
   bool empty() const { return prefix.empty() && !from && !to && !newest; }

@@ -36,6 +36,32 @@ Result<TableOptions> DefinitionOf(const TableRead& from) {
                                  EscapeBytes(from.table)));
 }
 
+// One end of bounds, FIELD=VALUE.
+Status AddBound(std::string_view option, const std::optional<std::string>& text,
+                RowKeyBounds* bounds, std::optional<std::string>* end) {
+  if (!text.has_value()) return {};
+  const size_t equals = text->find('=');
+  if (equals == std::string::npos) {
+    return Status::InvalidArgument(
+        Format("{} '{}': expected FIELD=VALUE", option, EscapeBytes(*text)));
+  }
+  const std::string field = text->substr(0, equals);
+  if (!bounds->field.empty() && bounds->field != field) {
+    return Status::InvalidArgument(Format("{} '{}': the other end is of field '{}'", option,
+                                          EscapeBytes(*text), EscapeBytes(bounds->field)));
+  }
+  bounds->field = field;
+  ASSIGN_OR_RETURN(*end, ParseBytes(text->substr(equals + 1)));
+  return {};
+}
+
+Result<RowKeyBounds> BoundsOf(const FieldArguments& arguments) {
+  RowKeyBounds bounds;
+  RETURN_IF_ERROR(AddBound("--from", arguments.from, &bounds, &bounds.from));
+  RETURN_IF_ERROR(AddBound("--to", arguments.to, &bounds, &bounds.to));
+  return bounds;
+}
+
 }  // namespace
 
 Result<ReadOptions> ReadOptionsOf(const ReadArguments& arguments) {
@@ -100,12 +126,7 @@ Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key,
                                           EscapeBytes(arguments.prefix[fields.size()]),
                                           row_key->ToString()));
   }
-  RowKeyBounds bounds;
-  for (const auto& [text, value] :
-       {std::pair(&arguments.from, &bounds.from), std::pair(&arguments.to, &bounds.to)}) {
-    if (!text->has_value()) continue;
-    ASSIGN_OR_RETURN(*value, ParseBytes(**text));
-  }
+  ASSIGN_OR_RETURN(const RowKeyBounds bounds, BoundsOf(arguments));
   if (!arguments.newest.has_value()) {
     ASSIGN_OR_RETURN(scan->ranges, row_key->Between(fields, bounds));
     return {};
