@@ -12,6 +12,7 @@
 #include "format/functions.h"
 #include "index/key.h"
 #include "tandem/limits.h"
+#include "tandem/row_key.h"
 
 namespace tandem::engine {
 namespace {
@@ -201,6 +202,7 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
   }
   RETURN_IF_ERROR(AddColumns(options, &table));
   RETURN_IF_ERROR(SetObserversIn(options.observers, &table));
+  RETURN_IF_ERROR(SetRowKeyIn(options.row_key, /*has_cells=*/false, &table));
   random->Fill(table.hash_secret);
   return table;
 }
@@ -351,6 +353,22 @@ Status SetObserversIn(std::span<const std::string> names, format::TableRecord* t
   return {};
 }
 
+Status SetRowKeyIn(std::string_view declaration, bool has_cells, format::TableRecord* table) {
+  std::string text;
+  if (!declaration.empty()) {
+    ASSIGN_OR_RETURN(const RowKeySchema schema, RowKeySchema::Parse(declaration));
+    text = schema.ToString();
+  }
+  if (has_cells && text != table->row_key) {
+    const std::string now = table->row_key.empty() ? "bytes" : table->row_key;
+    return Status::Unsupported("table " + base::Quote(table->name) +
+                               " has cells under row keys of " + base::Quote(now) +
+                               ", which another row key would not fit");
+  }
+  table->row_key = std::move(text);
+  return {};
+}
+
 TableOptions OptionsOf(const format::TableRecord& table) {
   TableOptions options;
   options.name = table.name;
@@ -377,6 +395,7 @@ TableOptions OptionsOf(const format::TableRecord& table) {
         {.family = name_of(column.family), .qualifier = column.qualifier, .type = column.type});
   }
   options.observers = table.observers;
+  options.row_key = table.row_key;
   return options;
 }
 

@@ -141,6 +141,10 @@ Status Database::SetColumnType(std::string_view table, const ColumnOptions& colu
   return Entered(*engine_, [&] { return engine_->SetColumnType(table, column); });
 }
 
+Status Database::SetRowKey(std::string_view table, std::string_view declaration) {
+  return Entered(*engine_, [&] { return engine_->SetRowKey(table, declaration); });
+}
+
 Status Database::AddFamily(std::string_view table, const FamilyOptions& family) {
   return Entered(*engine_, [&] { return engine_->AddFamily(table, family); });
 }

@@ -33,6 +33,7 @@ class Engine {
   virtual Status CreateIndex(std::string_view table, const IndexOptions& index) = 0;
   virtual Status DropIndex(std::string_view table, std::string_view index) = 0;
   virtual Status SetColumnType(std::string_view table, const ColumnOptions& column) = 0;
+  virtual Status SetRowKey(std::string_view table, std::string_view declaration) = 0;
   virtual Status AddFamily(std::string_view table, const FamilyOptions& family) = 0;
   virtual Status AlterFamily(std::string_view table, const FamilyOptions& family) = 0;
   virtual Status DropFamily(std::string_view table, std::string_view family) = 0;

@@ -83,6 +83,7 @@ class EngineImpl final : public Engine {
   Status CreateIndex(std::string_view table, const IndexOptions& index) override;
   Status DropIndex(std::string_view table, std::string_view index) override;
   Status SetColumnType(std::string_view table, const ColumnOptions& column) override;
+  Status SetRowKey(std::string_view table, std::string_view declaration) override;
   Status AddFamily(std::string_view table, const FamilyOptions& family) override;
   Status AlterFamily(std::string_view table, const FamilyOptions& family) override;
   Status DropFamily(std::string_view table, std::string_view family) override;

@@ -135,6 +135,12 @@ Status CheckDefinitions(const format::TableRecord& from, const format::TableReco
                                    base::Quote(family.options.name) + ", which table " +
                                    base::Quote(from.name) + " has");
   }
+  const bool has_other_keys = !from.row_key.empty() && !to.row_key.empty();
+  if (has_other_keys && from.row_key != to.row_key) {
+    return Status::InvalidArgument("the row keys of table " + base::Quote(from.name) + " are " +
+                                   base::Quote(from.row_key) + ", those of table " +
+                                   base::Quote(to.name) + " are " + base::Quote(to.row_key));
+  }
   for (const format::ColumnTypeRecord& column : from.columns) {
     RETURN_IF_ERROR(CheckType(from, to, column.family, column.qualifier));
   }

@@ -12,6 +12,7 @@
 //                  13  next index   varint u32, above every index id; left out where it is 1 more
 //                                   than the largest
 //                  15  observer *   name, 0 to kObserversMax, each once
+//                  17  row key      declaration as RowKeySchema prints it; left out without one
 //   family          1  id           varint, at most 254
 //                   3  name         as above
 //                   5  max versions varint u32, at least 1
@@ -44,10 +45,12 @@
 #include <limits>
 #include <tuple>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "format/fields.h"
 #include "format/functions.h"
 #include "tandem/limits.h"
+#include "tandem/row_key.h"
 
 namespace tandem::format {
 namespace {
@@ -60,7 +63,8 @@ enum TableTag : uint64_t {
   kIndex = 9,
   kColumnType = 11,
   kNextIndex = 13,
-  kObserver = 15
+  kObserver = 15,
+  kRowKey = 17
 };
 enum FamilyTag : uint64_t {
   kFamilyId = 1,
@@ -397,6 +401,17 @@ void AddObserver(FieldReader* fields, TableRecord* table) {
   names.emplace_back(name);
 }
 
+// What this build cannot read is of a later one: a checksum covers the text.
+std::string RowKeyField(FieldReader* fields) {
+  const std::string_view text = fields->Bytes();
+  const Result<RowKeySchema> schema = RowKeySchema::Parse(text);
+  if (!schema || schema->ToString() != text) {
+    fields->Fail(Status::Unsupported("table record: the row key " + base::Quote(text) +
+                                     " is none that this build knows"));
+  }
+  return std::string(text);
+}
+
 // The least id above those of the indexes.
 IndexId LeastNextIndex(const TableRecord& table) {
   uint32_t next = 1;
@@ -497,6 +512,7 @@ void EncodeTable(const TableRecord& table, std::string* out) {
     AppendNumberField(out, kNextIndex, table.next_index.value);
   }
   for (const std::string& observer : table.observers) AppendField(out, kObserver, observer);
+  if (!table.row_key.empty()) AppendField(out, kRowKey, table.row_key);
 }
 
 Result<TableRecord> DecodeTable(std::string_view bytes) {
@@ -529,6 +545,9 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
         break;
       case kObserver:
         AddObserver(&fields, &table);
+        break;
+      case kRowKey:
+        table.row_key = RowKeyField(&fields);
         break;
       default:
         fields.Unknown();

@@ -71,6 +71,8 @@ struct TableRecord {
   IndexId next_index{1};
   /// Names of the observers that are told of its operations, in this order.
   std::vector<std::string> observers = {};
+  /// What the row keys are made of (tandem/row_key.h), as RowKeySchema prints it; empty: bytes.
+  std::string row_key = {};
 
   /// nullptr when there is none of that name that was not dropped.
   const FamilyRecord* FindFamily(std::string_view family_name) const;

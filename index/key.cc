@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <string>
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "format/ordered_bytes.h"
 #include "format/value_text.h"
 #include "tandem/limits.h"
 
@@ -17,16 +17,9 @@ namespace {
 
 constexpr char kAbsentTag = 1;
 constexpr char kPresentTag = 2;
-constexpr char kEscapedZero = static_cast<char>(0xff);
-constexpr char kEnd = 1;
-constexpr size_t kEndBytes = 2;
-constexpr uint64_t kSignBit = uint64_t{1} << 63;
-constexpr size_t kNumberBytes = 8;
 
 bool IsBytes(ColumnType type) { return type == ColumnType::kBytes || type == ColumnType::kText; }
 bool IsBool(ColumnType type) { return type == ColumnType::kBool || type == ColumnType::kBoolBe; }
-
-uint64_t OrderedInt64(int64_t value) { return static_cast<uint64_t>(value) ^ kSignBit; }
 
 std::optional<uint64_t> OrderedDouble(double value) {
   if (value != value) return std::nullopt;
@@ -36,12 +29,6 @@ std::optional<uint64_t> OrderedDouble(double value) {
 
 double DoubleOf(uint64_t ordered) {
   return std::bit_cast<double>((ordered & kSignBit) != 0 ? ordered ^ kSignBit : ~ordered);
-}
-
-uint64_t LoadBigEndian(std::string_view bytes) {
-  uint64_t number;
-  std::memcpy(&number, bytes.data(), kNumberBytes);
-  return __builtin_bswap64(number);
 }
 
 // The number that sorts like the value of a `_be` type; nullopt: the width is wrong, or it is a
@@ -83,20 +70,8 @@ std::optional<uint64_t> OrderedNumber(ColumnType type, std::string_view value) {
   }
 }
 
-void AppendEscaped(std::string_view bytes, std::string* out) {
-  for (size_t zero; (zero = bytes.find('\0')) != std::string_view::npos;) {
-    out->append(bytes.substr(0, zero + 1)).push_back(kEscapedZero);
-    bytes.remove_prefix(zero + 1);
-  }
-  out->append(bytes);
-}
-
 char AbsentTagOf(const IndexColumnRecord& column) {
   return column.descending ? static_cast<char>(~kAbsentTag) : kAbsentTag;
-}
-
-void Invert(std::string* out, size_t from) {
-  for (size_t i = from; i < out->size(); ++i) (*out)[i] = static_cast<char>(~(*out)[i]);
 }
 
 Status DoesNotFit(const IndexColumnRecord& column, std::string_view value) {
@@ -116,7 +91,7 @@ Status TooLong(const IndexColumnRecord& column, std::string_view value) {
 bool IsTooLong(std::string_view value) {
   if (value.size() > kIndexKeyBytesMax) return true;
   const auto zeros = static_cast<size_t>(std::count(value.begin(), value.end(), '\0'));
-  return sizeof(kPresentTag) + value.size() + zeros + kEndBytes > kIndexKeyBytesMax;
+  return sizeof(kPresentTag) + value.size() + zeros + kEscapedEndBytes > kIndexKeyBytesMax;
 }
 
 // Appends tag and value, ascending. False: it does not fit, and `*out` is unchanged.
@@ -125,7 +100,7 @@ bool AppendPresent(const IndexColumnRecord& column, std::string_view value, std:
     if (IsTooLong(value) || (column.type == ColumnType::kText && !IsUtf8(value))) return false;
     out->push_back(kPresentTag);
     AppendEscaped(value, out);
-    out->append({'\0', kEnd});
+    AppendEscapedEnd(out);
     return true;
   }
   const std::optional<uint64_t> number = OrderedNumber(column.type, value);
@@ -135,44 +110,8 @@ bool AppendPresent(const IndexColumnRecord& column, std::string_view value, std:
     out->push_back(static_cast<char>(*number));
     return true;
   }
-  const uint64_t big_endian = __builtin_bswap64(*number);
-  char bytes[kNumberBytes];
-  std::memcpy(bytes, &big_endian, kNumberBytes);
-  out->append(bytes, kNumberBytes);
+  AppendBigEndian(*number, out);
   return true;
-}
-
-// Reads the bytes of an encoded key front to back, in their ascending form.
-class PartReader {
- public:
-  PartReader(std::string_view key, bool descending)
-      : key_(key), mask_(descending ? '\xff' : '\0') {}
-
-  std::optional<char> Next() {
-    if (offset_ == key_.size()) return std::nullopt;
-    return static_cast<char>(key_[offset_++] ^ mask_);
-  }
-  size_t offset() const { return offset_; }
-
- private:
-  std::string_view key_;
-  char mask_;
-  size_t offset_ = 0;
-};
-
-std::optional<std::string> DecodeBytes(PartReader* reader) {
-  std::string bytes;
-  while (const std::optional<char> c = reader->Next()) {
-    if (*c != '\0') {
-      bytes.push_back(*c);
-      continue;
-    }
-    const std::optional<char> after = reader->Next();
-    if (after == kEnd) return bytes;
-    if (after != kEscapedZero) return std::nullopt;
-    bytes.push_back('\0');
-  }
-  return std::nullopt;
 }
 
 std::optional<std::string> DecodeNumber(ColumnType type, PartReader* reader) {
@@ -194,7 +133,7 @@ std::optional<std::string> DecodeNumber(ColumnType type, PartReader* reader) {
 
 std::optional<std::string> DecodePresent(ColumnType type, PartReader* reader) {
   if (IsBytes(type)) {
-    std::optional<std::string> bytes = DecodeBytes(reader);
+    std::optional<std::string> bytes = DecodeEscaped(reader);
     const bool valid = bytes.has_value() && (type == ColumnType::kBytes || IsUtf8(*bytes));
     return valid ? bytes : std::nullopt;
   }
@@ -246,7 +185,7 @@ bool FitsIndex(const IndexColumnRecord& column, std::string_view value) {
 
 // Each byte may be a zero, which takes two.
 bool AlwaysFitsIndex(size_t value_bytes) {
-  return sizeof(kPresentTag) + 2 * value_bytes + kEndBytes <= kIndexKeyBytesMax;
+  return sizeof(kPresentTag) + 2 * value_bytes + kEscapedEndBytes <= kIndexKeyBytesMax;
 }
 
 Status CheckIndexValue(const IndexColumnRecord& column, std::string_view value) {
@@ -305,19 +244,11 @@ KeyRange PresentRange(const IndexColumnRecord& column) { return PrefixRange(colu
 std::string BoundKey(const IndexColumnRecord& column, std::string_view value) {
   std::string key(1, kPresentTag);
   AppendEscaped(value, &key);
-  key.append({'\0', kEnd});
+  AppendEscapedEnd(&key);
   if (column.descending) Invert(&key, 0);
   return key;
 }
 
 void InvertIndexKey(std::string* key) { Invert(key, 0); }
-
-std::optional<std::string> Successor(std::string_view key) {
-  const size_t last = key.find_last_not_of('\xff');
-  if (last == std::string_view::npos) return std::nullopt;
-  std::string successor(key.substr(0, last + 1));
-  ++successor.back();
-  return successor;
-}
 
 }  // namespace tandem::format

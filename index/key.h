@@ -20,6 +20,7 @@
 #include <string>
 #include <string_view>
 
+#include "format/ordered_bytes.h"
 #include "format/schema.h"
 #include "tandem/schema.h"
 #include "tandem/status.h"
@@ -75,7 +76,5 @@ KeyRange PresentRange(const IndexColumnRecord& column);
 std::string BoundKey(const IndexColumnRecord& column, std::string_view value);
 /// Converts a key of an ascending column to that of a descending one, and back.
 void InvertIndexKey(std::string* key);
-/// The smallest key greater than every key that starts with `key`; nullopt when there is none.
-std::optional<std::string> Successor(std::string_view key);
 
 }  // namespace tandem::format

@@ -26,6 +26,7 @@ uint64_t MemoryOf(const TableRecord& table) {
   for (const ColumnTypeRecord& column : table.columns) {
     bytes += sizeof(ColumnTypeRecord) + column.qualifier.size();
   }
+  bytes += table.row_key.size();
   return bytes;
 }
 

@@ -478,6 +478,11 @@ class Database {
   /// Sets the type that conditions on a column have from now on, durably; see ColumnOptions. Stored
   /// values stay as they are. Errors: kNotFound (table), kInvalidArgument; as CreateIndex.
   Status SetColumnType(std::string_view table, const ColumnOptions& column);
+  /// Declares what the row keys of a table without cells are made of (tandem/row_key.h), durably;
+  /// empty: they are bytes again. Errors: kNotFound (table), kInvalidArgument (with the position),
+  /// kUnsupported (the table has cells, or deletes that no merge has taken out, and another row
+  /// key: its keys would not be what is declared); as CreateIndex.
+  Status SetRowKey(std::string_view table, std::string_view declaration);
   /// Adds a family to a table, durably. Errors: kNotFound (table), kAlreadyExists, kInvalidArgument
   /// (name, ranges, limits; a table has at most 255 families in its life, with those that were
   /// dropped); as CreateIndex.

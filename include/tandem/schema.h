@@ -94,6 +94,9 @@ struct TableOptions {
   /// Names of observers (tandem/observer.h), which are told of the table's operations in this
   /// order; at most kObserversMax. Where one is not in Options::observers, writes are refused.
   std::vector<std::string> observers = {};
+  /// What the row keys are made of, as RowKeySchema::Parse reads it (tandem/row_key.h), and as its
+  /// ToString prints it where a table is described. Empty: they are bytes.
+  std::string row_key = {};
 };
 
 }  // namespace tandem

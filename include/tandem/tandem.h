@@ -13,6 +13,7 @@
 #include "tandem/options.h"
 #include "tandem/predicate.h"
 #include "tandem/row.h"
+#include "tandem/row_key.h"
 #include "tandem/schema.h"
 #include "tandem/space.h"
 #include "tandem/statistics.h"

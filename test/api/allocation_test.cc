@@ -334,6 +334,7 @@ BOOST_AUTO_TEST_CASE(EditsOfTheSchemaFailWholly) {
   FailEach("RenameTable", [&] { return or_done(database->RenameTable("t", "u")); });
   BOOST_CHECK_EQUAL(database->RenameTable("t", "u").code(), StatusCode::kNotFound);
   FailEach("TruncateTable", [&] { return database->TruncateTable("u"); });
+  FailEach("SetRowKey", [&] { return database->SetRowKey("u", "x:text"); });
   BOOST_REQUIRE_EQUAL(database->RenameTable("u", "t").ToString(), "OK");
   CheckSound(0);
   FailEach("DropTable", [&] { return or_done(database->DropTable("t")); });

@@ -153,6 +153,7 @@ int CallThatIsNotBusy(Handles* handles) {
       database.CreateIndex("t", {.name = "i", .columns = {{.qualifier = "x"}}}).code(),
       database.DropIndex("t", "i").code(),
       database.SetColumnType("t", {.qualifier = "x"}).code(),
+      database.SetRowKey("t", "x:text").code(),
       database.AddFamily("t", {.name = "g"}).code(),
       database.AlterFamily("t", {.name = "g"}).code(),
       database.DropFamily("t", "g").code(),

@@ -251,6 +251,29 @@ BOOST_AUTO_TEST_CASE(ObserversThatAreWrongAreRefused) {
   BOOST_TEST((decode(many).code() == StatusCode::kUnsupported));
 }
 
+BOOST_AUTO_TEST_CASE(ARowKeyIsTheTextThatDeclaresIt) {
+  TableRecord table = SampleTable(7);
+  const std::string before = Encoded(table);
+  table.row_key = "salt(8), user:text";
+  const std::string encoded = Encoded(table);
+  // Field 17.
+  BOOST_TEST(encoded == before + "\x11\x12salt(8), user:text");
+  BOOST_TEST(DecodeTable(encoded)->row_key == table.row_key);
+  BOOST_TEST(DecodeTable(before)->row_key.empty());
+}
+
+BOOST_AUTO_TEST_CASE(ARowKeyOfALaterBuildIsUnsupported) {
+  const std::string before = Encoded(SampleTable(7));
+  const auto code = [&](const std::string& text) {
+    const std::string field = "\x11" + std::string(1, static_cast<char>(text.size())) + text;
+    return DecodeTable(before + field).status().code();
+  };
+  BOOST_TEST((code("user:decimal") == StatusCode::kUnsupported));
+  BOOST_TEST((code("") == StatusCode::kUnsupported));
+  // Only the printed form is stored, so that equal declarations are equal bytes.
+  BOOST_TEST((code("user:TEXT") == StatusCode::kUnsupported));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

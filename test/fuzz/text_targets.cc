@@ -10,6 +10,7 @@
 #include "format/functions.h"
 #include "index/key.h"
 #include "tandem/predicate.h"
+#include "tandem/row_key.h"
 #include "test/fuzz/target.h"
 #include "tools/stress/script.h"
 #include "tools/tandem/bytes_text.h"
@@ -159,6 +160,34 @@ std::vector<std::string> FunctionSeeds() {
           "length(json(x, '$'))\n\"text\""};
 }
 
+// A declaration of row keys, a line feed, and a key.
+void RunRowKeys(std::string_view input) {
+  const size_t line = std::min(input.find('\n'), input.size());
+  const auto schema = RowKeySchema::Parse(input.substr(0, line));
+  if (!schema) return;
+  const auto again = RowKeySchema::Parse(schema->ToString());
+  Expect(again.has_value(), "a printed declaration parses");
+  Expect(again->parts() == schema->parts(), "a printed declaration means the same");
+  if (line == input.size()) return;
+  const std::string_view key = input.substr(line + 1);
+  const auto fields = schema->Decode(key);
+  if (!fields) return;
+  const auto encoded = schema->Encode(*fields);
+  Expect(encoded.has_value() && *encoded == key, "the fields of a key make the key");
+  const auto ranges = schema->Ranges(*fields);
+  Expect(ranges->size() == 1 && ranges->front().start == key, "a key is a range");
+}
+
+std::vector<std::string> RowKeySeeds() {
+  using std::string_literals::operator""s;
+  return {"user:text, at:timestamp desc\nann\0\x7f\xf9\xb8\xb7\xb9\xdf\xbf\xff"s,
+          "salt(8), user:text\n\7a",
+          "hash(user, 4), user:text\nH,\x89Hann",
+          "mod(id, 7), id:int64\n\6\x7f\xff\xff\xff\xff\xff\xff\xff",
+          "salt(300), reverse(id), id:uint64 desc, b:bytes, t:text(4) asc\n\1\2345678901\0\1abcd"s,
+          "reverse(b), b:bytes(2) desc, u:uuid, rest:bytes\nab0123456789abcdef\xff"};
+}
+
 // The texts of the command line, and names of files.
 void RunArguments(std::string_view input) {
   (void)tools::ParseFamily(input);
@@ -278,6 +307,7 @@ std::vector<std::string> ScriptSeeds() {
 std::span<const Target> TextTargets() {
   static const Target kTargets[] = {{"predicate", RunPredicate, PredicateSeeds},
                                     {"functions", RunFunctions, FunctionSeeds},
+                                    {"row_keys", RunRowKeys, RowKeySeeds},
                                     {"arguments", RunArguments, ArgumentSeeds, Shape::kPlain, 128},
                                     {"separated", RunSeparated, SeparatedSeeds},
                                     {"jsonl", RunJsonLines, JsonSeeds},

@@ -62,6 +62,9 @@ class GuardedEngine final : public engine::Engine {
   Status SetColumnType(std::string_view table, const ColumnOptions& column) override {
     return Within(guard_, [&] { return engine_->SetColumnType(table, column); });
   }
+  Status SetRowKey(std::string_view table, std::string_view declaration) override {
+    return Within(guard_, [&] { return engine_->SetRowKey(table, declaration); });
+  }
   Status AddFamily(std::string_view table, const FamilyOptions& family) override {
     return Within(guard_, [&] { return engine_->AddFamily(table, family); });
   }

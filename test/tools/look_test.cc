@@ -55,6 +55,16 @@ BOOST_AUTO_TEST_CASE(ExplainNamesTheIndexAndWhyNotTheOthers) {
   BOOST_CHECK(Holds(pets.Run("explain", {"pets", "kind = 'dog'", "--as-of", "5"}), R"("rows":0)"));
 }
 
+BOOST_AUTO_TEST_CASE(InfoHasTheRowKeyOfATypedTable) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("db");
+  RunProgram({"create", path, "typed", "--key", "SALT(8),user:text"});
+  RunProgram({"create", path, "plain"});
+  const std::string info = RunProgram({"info", path, "--output", "jsonl"}).out;
+  BOOST_CHECK(Holds(info, R"({"kind":"row_key","table":"typed","row_key":"salt(8), user:text"})"));
+  BOOST_CHECK(!Holds(info, R"("kind":"row_key","table":"plain")"));
+}
+
 BOOST_AUTO_TEST_CASE(InfoHasARecordForEveryPart) {
   const Pets pets;
   const std::string info = pets.Run("info", {});

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "test/tools/require_ok.h"
+#include "tools/tandem/bytes_text.h"
 
 namespace tandem::test {
 namespace {
@@ -77,6 +78,31 @@ std::string RandomValue(TestRandom& random, ColumnType type) {
   }
 }
 
+// Between them every type, direction, width and lead.
+constexpr const char* kRowKeys[] = {
+    "salt(4), user:text, at:timestamp desc",
+    "hash(id, 3), mod(id, 300), reverse(id), id:int64, rest:bytes",
+    "mod(n, 7), b:bytes desc, n:uint64 desc, u:uuid",
+    "salt(1000), reverse(name), name:text(9) desc, c:bytes(3), u:uuid desc, last:text",
+    "hash(raw, 8), raw:bytes, reverse(t), t:text, n:int64 desc, reverse(f), f:bytes(2) desc",
+};
+
+std::string RandomField(TestRandom& random, const RowKeyPart& part) {
+  switch (part.type) {
+    case RowKeyType::kText:
+      return "x" + random.Text(5, "xyz") + (random.OneIn(2) ? "\xc3\xa9" : "");
+    case RowKeyType::kBytes:
+      return part.width_bytes == 0 ? RandomBytes(random, 6)
+                                   : BigEndian(random.Next()).substr(0, part.width_bytes);
+    case RowKeyType::kUint64:
+      return std::to_string(random.Next() >> random.Below(64));
+    case RowKeyType::kUuid:
+      return tools::EncodeHex(BigEndian(random.Next()) + BigEndian(random.Next()));
+    default:
+      return std::to_string(static_cast<int64_t>(random.Next()) >> random.Below(64));
+  }
+}
+
 TableOptions RandomTable(TestRandom& random) {
   TableOptions table;
   table.name = "t";
@@ -99,7 +125,24 @@ TableOptions RandomTable(TestRandom& random) {
   all.columns.push_back({kFamilies[1], "x", ColumnType::kBytes, random.OneIn(2)});
   table.indexes.push_back(std::move(all));
   table.split_keys = {"g", std::string("p\0", 2)};
+  if (random.OneIn(4)) return table;
+  table.row_key = kRowKeys[random.Below(std::size(kRowKeys))];
   return table;
+}
+
+// Some rows of a typed table have keys of other bytes.
+std::string RandomKey(TestRandom& random, const std::string& row_key) {
+  std::string key = static_cast<char>('a' + random.Below(26)) + RandomBytes(random, 14);
+  if (row_key.empty() || random.OneIn(3)) return key;
+  const RowKeySchema schema = *RowKeySchema::Parse(row_key);
+  std::vector<RowKeyField> fields;
+  for (const RowKeyPart& part : schema.parts()) {
+    if (part.kind == RowKeyPart::Kind::kField) fields.push_back({part.field, ""});
+    if (part.kind == RowKeyPart::Kind::kField) fields.back().value = RandomField(random, part);
+  }
+  Result<std::string> encoded = schema.Encode(fields);
+  RequireOk(encoded.status());
+  return random.OneIn(8) ? *encoded + key : *encoded;
 }
 
 int64_t RandomTime(TestRandom& random) { return static_cast<int64_t>(random.Below(9)) - 3; }
@@ -113,10 +156,9 @@ History::History(TestRandom* random, const std::string& path)
   auto opened = Database::Open(path, options);
   RequireOk(opened.status());
   database_ = std::move(*opened);
-  RequireOk(database_->CreateTable(RandomTable(random_)));
-  for (int i = 0; i < 60; ++i) {
-    keys_.push_back(static_cast<char>('a' + random_.Below(26)) + RandomBytes(random_, 14));
-  }
+  const TableOptions table = RandomTable(random_);
+  RequireOk(database_->CreateTable(table));
+  for (int i = 0; i < 60; ++i) keys_.push_back(RandomKey(random_, table.row_key));
 }
 
 std::vector<std::string> History::IndexNames() {

@@ -147,6 +147,7 @@ BOOST_AUTO_TEST_CASE(RegionsAreMadeAndShown) { Run("regions"); }
 BOOST_AUTO_TEST_CASE(SplitKeysAreFoundAndSimulated) { Run("split_keys"); }
 BOOST_AUTO_TEST_CASE(TablesAreDroppedTruncatedAndRenamed) { Run("schema"); }
 BOOST_AUTO_TEST_CASE(FamiliesComeChangeAndGo) { Run("family_changes"); }
+BOOST_AUTO_TEST_CASE(RowKeysHaveFields) { Run("row_keys"); }
 BOOST_AUTO_TEST_CASE(ObserversAreNames) { Run("observers"); }
 BOOST_AUTO_TEST_CASE(SnapshotsAreCreatedReadAndDropped) { Run("snapshots"); }
 BOOST_AUTO_TEST_CASE(IndexesComeAndGo) { Run("indexes"); }

@@ -109,7 +109,8 @@ Status AddRows(const format::StoreFile& file, const WalkedBlock& walked,
     writer->AddProperties("wide_row", properties);
     return {};
   }
-  BeginCells(writer);
+  CellRecords records(file.table(), writer);
+  records.Begin();
   std::string key;
   std::vector<format::Cell> cells;
   for (uint32_t slot = 0; slot < rows->row_count(); ++slot) {
@@ -118,7 +119,7 @@ Status AddRows(const format::StoreFile& file, const WalkedBlock& walked,
     RETURN_IF_ERROR(rows->Cells(slot, format::Projection(data.names(), &file.blocks()), &cells));
     const DumpedRow row{key, FamilyName(file.table(), data.family()),
                         data.OrdinalOf(rows->first() + slot)};
-    RETURN_IF_ERROR(AddCells(row, cells, writer));
+    RETURN_IF_ERROR(records.Add(row, cells));
   }
   writer->End();
   return {};
@@ -130,8 +131,9 @@ Status AddChunk(const format::StoreFile& file, const format::BlockRef& block, Du
   std::vector<format::Cell> cells;
   ASSIGN_OR_RETURN(const auto pin, format::DecodeChunk(block, place, &cells));
   // Neither the key of the row nor its family is in a chunk.
-  BeginCells(writer);
-  const Status status = AddCells({}, cells, writer);
+  CellRecords records(file.table(), writer);
+  records.Begin();
+  const Status status = records.Add({}, cells);
   writer->End();
   return status;
 }

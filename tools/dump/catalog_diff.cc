@@ -32,6 +32,9 @@ void AddTable(const format::TableRecord& table, Properties* out) {
     observers += (observers.empty() ? "" : ", ") + observer;
   }
   if (!observers.empty()) properties[{"table", Text(table.id.value), "observers"}] = observers;
+  if (!table.row_key.empty()) {
+    properties[{"table", Text(table.id.value), "row_key"}] = table.row_key;
+  }
   for (const format::FamilyRecord& family : table.families) {
     const FamilyOptions& options = family.options;
     const std::string dropped =

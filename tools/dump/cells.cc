@@ -191,33 +191,46 @@ Status VisitRows(Dump& dump, const format::StoreFile& file, const RowVisitor& vi
   return {};
 }
 
-void BeginCells(DumpRecords* writer) {
-  writer->Begin("cell", {"ordinal", "row", "family", "column", "timestamp", "sequence", "operation",
-                         "value"});
+CellRecords::CellRecords(const format::TableRecord& table, DumpRecords* writer) : writer_(writer) {
+  Result<RowKeySchema> schema = RowKeySchema::Parse(table.row_key);
+  if (schema.has_value()) row_key_ = *std::move(schema);  // Else the keys are bytes.
 }
 
-Status AddCells(const DumpedRow& row, std::span<const format::Cell> cells, DumpRecords* writer) {
+void CellRecords::Begin() {
+  std::vector<std::string> columns = {"ordinal",   "row",      "family",    "column",
+                                      "timestamp", "sequence", "operation", "value"};
+  if (row_key_.has_value()) columns.insert(columns.begin() + 2, "fields");
+  writer_->Begin("cell", std::move(columns));
+}
+
+Status CellRecords::Add(const DumpedRow& row, std::span<const format::Cell> cells) {
+  std::optional<std::string> fields;
+  if (!row.key.empty()) fields = FieldsText(row_key_, row.key);
   std::string overflow_value;
   for (const format::Cell& cell : cells) {
-    if (writer->is_full()) break;
+    if (writer_->is_full()) break;
     const bool is_put = cell.kind == format::CellKind::kPut;
     const bool has_column = cell.kind != format::CellKind::kDeleteFamily;
     overflow_value.clear();
     if (cell.is_overflow()) RETURN_IF_ERROR(format::ReadOverflowValue(cell, &overflow_value));
     const std::string_view value = cell.is_overflow() ? overflow_value : cell.value;
-    writer->Add({row.ordinal.has_value() ? Value(*row.ordinal) : Value(), row.key,
-                 row.family.empty() ? Value() : Value(row.family),
-                 has_column ? Value(cell.qualifier) : Value(), cell.timestamp, cell.sequence.value,
-                 CellKindName(cell.kind), is_put ? Value(value) : Value()});
+    std::vector<Value> values = {row.ordinal.has_value() ? Value(*row.ordinal) : Value(), row.key};
+    if (row_key_.has_value()) values.push_back(fields.has_value() ? Value(*fields) : Value());
+    values.insert(values.end(),
+                  {row.family.empty() ? Value() : Value(row.family),
+                   has_column ? Value(cell.qualifier) : Value(), cell.timestamp,
+                   cell.sequence.value, CellKindName(cell.kind), is_put ? Value(value) : Value()});
+    writer_->Add(values);
   }
   return {};
 }
 
 Status DumpCells(Dump& dump, const format::StoreFile& file) {
-  BeginCells(&dump.writer);
-  const auto add = [&dump](const DumpedRow& row, format::FamilyId,
-                           std::span<const format::Cell> cells) -> Result<bool> {
-    RETURN_IF_ERROR(AddCells(row, cells, &dump.writer));
+  CellRecords records(file.table(), &dump.writer);
+  records.Begin();
+  const auto add = [&](const DumpedRow& row, format::FamilyId,
+                       std::span<const format::Cell> cells) -> Result<bool> {
+    RETURN_IF_ERROR(records.Add(row, cells));
     return !dump.writer.is_full();
   };
   const Status status = VisitRows(dump, file, add);

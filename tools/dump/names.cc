@@ -147,6 +147,11 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
                  CompressionName(family.options.compression), family.options.block_size_bytes});
   }
   writer->End();
+  if (!table.row_key.empty()) {
+    writer->Begin("row_key", {"table", "row_key"});
+    writer->Add({table.name, table.row_key});
+    writer->End();
+  }
   if (table.indexes.empty()) return;
   writer->Begin("index",
                 {"table", "index", "index_id", "state", "family_id", "column", "type", "order"});

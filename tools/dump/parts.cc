@@ -11,8 +11,8 @@
 namespace tandem::tools {
 namespace {
 
-const std::vector<std::string_view> kStateKinds = {"state",  "counters", "family", "index",
-                                                   "region", "file",     "segment"};
+const std::vector<std::string_view> kStateKinds = {"state", "counters", "family", "row_key",
+                                                   "index", "region",   "file",   "segment"};
 
 std::string Joined(const std::vector<std::string>& names) {
   std::string list;
@@ -63,7 +63,7 @@ Status CheckOneKind(const DumpOptions& options, const std::vector<const DumpPart
 
 const std::vector<DumpPart>& PartsOf(format::FileKind kind) {
   static const std::vector<DumpPart> kStore = {{"header", {"header"}},
-                                               {"schema", {"family", "index"}},
+                                               {"schema", {"family", "row_key", "index"}},
                                                {"statistics", {"statistics"}},
                                                {"sections", {"section"}},
                                                {"blocks", {"block"}},
@@ -75,7 +75,7 @@ const std::vector<DumpPart>& PartsOf(format::FileKind kind) {
       {"header", {"header"}},
       {"frames", {"frame"}},
       {"edits",
-       {"edit", "counters", "family", "index", "add_file", "put_region", "add_segment",
+       {"edit", "counters", "family", "row_key", "index", "add_file", "put_region", "add_segment",
         "remove_table", "remove_file", "remove_region", "remove_segment"}},
       {"state", kStateKinds, false},
       {"summary", {"summary"}, false}};

@@ -12,6 +12,7 @@
 #include "store_file/store_file.h"
 #include "tandem/status.h"
 #include "tools/dump/dump.h"
+#include "tools/tandem/key_fields.h"
 
 namespace tandem::tools {
 
@@ -24,9 +25,18 @@ struct DumpedRow {
   std::string_view family;            ///< Empty: not known.
   std::optional<uint32_t> ordinal{};  ///< nullopt: not known.
 };
-void BeginCells(DumpRecords* writer);
-/// Adds a record for each cell. Errors: kCorruption.
-Status AddCells(const DumpedRow& row, std::span<const format::Cell> cells, DumpRecords* writer);
+/// Writes cells as records; those of a table with a typed row key have its fields beside its bytes.
+class CellRecords {
+ public:
+  CellRecords(const format::TableRecord& table, DumpRecords* writer);
+  void Begin();
+  /// Adds a record for each cell. Errors: kCorruption.
+  Status Add(const DumpedRow& row, std::span<const format::Cell> cells);
+
+ private:
+  OptionalRowKey row_key_;
+  DumpRecords* const writer_;
+};
 
 /// Gives the wanted rows of the file, by key, and of one key family by family, to `visit` with
 /// their cells in pieces. Damage is noted and passed over. `visit` returns false to end it. Errors:

@@ -8,7 +8,8 @@ One JSON object a line; bytes that are no plain text stand in base64 as NAME_b64
 verified before the first line; what does not agree is refused in one line on standard error.
 Numbers in parentheses are chapters of docs/format.md. Needs libxxhash.so.0 and libzstd.so.1.
 """
-import base64, ctypes, decimal, fcntl, heapq, itertools, json, mmap, os, re, struct, sys
+import base64, ctypes, datetime, decimal, fcntl, heapq, itertools, json, mmap, os, re, struct, sys
+import uuid
 from collections import namedtuple
 
 USAGE, NOT_FOUND, DAMAGE, NOT_CLOSED, BUSY, UNSUPPORTED = 2, 3, 4, 5, 6, 7  # Exit codes.
@@ -22,7 +23,7 @@ MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
 # Records (9, 12): the fields of tags 1, 3, 5, .. in order; $ bytes, * a list, + a list of bytes, else
 # a number, which may be left out with ?.
 FIELDS = {
-    'table': 'id name$ secret$ family* index* typed* next_index? observer+',
+    'table': 'id name$ secret$ family* index* typed* next_index? observer+ row_key+',
     'family': 'id name$ max_versions ttl compression block_size',
     'index': 'id name$ state column*',
     'column': 'family qualifier$ type descending function*', 'function': 'kind first? count? text+',
@@ -37,6 +38,9 @@ FIELDS = {
     'snapshot': 'name$ sequence time created table* region*'}
 KNOWN = {'kind': range(1, 11), 'state': (1, 2, 3), 'compression': (0, 1),
          'type': (*range(1, 8), *range(19, 24))}
+PARTS = re.compile(r'(?:(salt|hash|mod)\((?:(\w+), )?(\d+)\)|(?:(reverse)\(\w+\), )?'
+                   r'(\w+):(text|bytes|u?int64|timestamp|uuid)(?:\((\d+)\))?( desc)?)(?:, |$)')
+WIDTHS = {'int64': 8, 'uint64': 8, 'timestamp': 8, 'uuid': 16}  # Types of fields (9.2).
 Block = namedtuple('Block', 'kind flags count first data offset end')
 Hash128 = type('Hash128', (ctypes.Structure,), {'_fields_': [('halves', ctypes.c_uint64 * 2)]})
 XXH, ZSTD = ctypes.CDLL('libxxhash.so.0'), ctypes.CDLL('libzstd.so.1')
@@ -232,8 +236,10 @@ class Store(File):
 
     def row_lines(self, ordinals, place):
         for ordinal, _, family, key, cells in self.rows():
+            fields = {'fields': key_fields(*declared, key) for declared in [self.table['row_key']]
+                      if declared}
             for column, timestamp, sequence, kind, value in cells if ordinal in ordinals else ():
-                yield dict(kind='cell', **place, ordinal=ordinal, row=key, family=family,
+                yield dict(kind='cell', **place, ordinal=ordinal, row=key, **fields, family=family,
                            column=column, timestamp=(timestamp + SIGN & MASK) - SIGN,
                            sequence=sequence & MASK, operation=CELL_KINDS[kind], value=value)
 
@@ -337,6 +343,62 @@ def key_value(column, key):
     digits, exponent = f'{decimal.Decimal(repr(value)).normalize():e}'.split('e')
     fixed = f'{value:.0f}' if value.is_integer() else f'{decimal.Decimal(repr(value)):f}'
     return min(fixed, f'{digits}e{int(exponent):+03d}', key=len)
+
+def field_value(kind, plain):
+    """The plain bytes of a field of a row key (9.2) as text."""
+    if kind not in WIDTHS:
+        return plain
+    if kind == 'uuid':
+        return str(uuid.UUID(bytes=plain)).encode()
+    number = int.from_bytes(plain, 'big') - SIGN * (kind != 'uint64')
+    if kind == 'timestamp' and -30610224 * 10 ** 9 <= number < 2534023008 * 10 ** 8:
+        time = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=number)
+        return f'{time.isoformat()}Z'.encode()
+    return str(number).encode()
+
+def plain_field(form, width, ends, rest):
+    """The plain bytes of a field at the front of what is left of a key, and how many it takes."""
+    if width:
+        check(len(rest) >= width, 'too short')
+        return rest[:width].rstrip(b'\0') if form == 'text' else rest[:width], width
+    if not ends:
+        return rest, len(rest)
+    found = re.match(rb'([^\0]*)\0' if form == 'text' else rb'((?:[^\0]|\0\xff)*)\0\x01', rest)
+    check(found, 'no end')
+    return found[1] if form == 'text' else found[1].replace(b'\0\xff', b'\0'), found.end()
+
+def lead(kind, count, form, value):
+    """What leads a key: made of a field, or a salt of all bytes after it."""
+    if kind == 'hash':
+        return hash64(value).to_bytes(8, 'big')[:count]
+    number = int.from_bytes(value, 'big') - SIGN * (form != 'uint64')
+    return ((number if kind == 'mod' else hash64(value)) % count).to_bytes(1 + (count > 256), 'big')
+
+def key_fields(declaration, key):
+    """The fields of a typed row key (9.2) as text; None: the key has none."""
+    parts = [found.groups() for found in PARTS.finditer(declaration.decode())]
+    check(PARTS.sub('', declaration.decode()) == '', 'row key of a later version', UNSUPPORTED)
+    leads, fields = [part for part in parts if part[0]], [part for part in parts if not part[0]]
+    sizes = [int(n) if kind == 'hash' else 1 + (int(n) > 256) for kind, _, n, *_ in leads]
+    at, plain, texts = sum(sizes), {}, []
+    try:
+        for i, (_, _, _, reverse, name, form, width, desc) in enumerate(fields):
+            rest = bytes(255 - byte for byte in key[at:]) if desc else key[at:]
+            size = WIDTHS.get(form) or int(width or 0)
+            value, taken = plain_field(form, size, i + 1 < len(fields) or desc, rest)
+            text = form == 'text' and value.decode()
+            check(form != 'text' or b'\0' not in value, 'no text')
+            if reverse:
+                value = text[::-1].encode() if form == 'text' else value[::-1]
+            plain[name], at = (form, value), at + taken
+            texts.append(name.encode() + b'=' + field_value(form, value))
+        check(at == len(key), 'longer or shorter')
+        leading = [lead(kind, int(n), *plain.get(name, ('', key[sizes[0]:])))
+                   for kind, name, n, *_ in leads]
+        check(b''.join(leading) == key[:sum(sizes)], 'another lead')
+    except (Refused, UnicodeDecodeError):
+        return None
+    return b' '.join(texts)
 
 class Database:
     """ROOT (13), the catalog (12), and after a clean close an empty log (11)."""

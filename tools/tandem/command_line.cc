@@ -20,6 +20,10 @@ namespace {
 constexpr const char* kColumnHelp =
     "FAMILY:COLUMN:TYPE, the type that conditions have for the column;\nmay be repeated";
 
+constexpr const char* kRowKeyHelp =
+    "The fields of row keys: 'salt(8), user:text, at:timestamp desc'";
+constexpr const char* kRowHelp = "Row key, or FIELD=VALUE for each field of it";
+
 /// All that any verb can be asked for; the library binds to its members.
 struct Arguments {
   DemoOptions demo;
@@ -119,6 +123,7 @@ class Grammar {
   }
   void AddTimestamp(CLI::App* verb, std::optional<int64_t>* timestamp, const char* help);
   void AddRange(CLI::App* verb, RangeArguments* range);
+  void AddFields(CLI::App* verb, const char* name, FieldArguments* fields);
   void AddTimes(CLI::App* verb, ReadArguments* read);
   void AddColumns(CLI::App* verb, const char* name, ReadArguments* read);
   void AddPredicate(CLI::App* verb, QueryVerbOptions* options);
@@ -209,6 +214,16 @@ void Grammar::AddRange(CLI::App* verb, RangeArguments* range) {
   verb->add_option("--prefix", range->prefix, "Only keys that start with it");
 }
 
+void Grammar::AddFields(CLI::App* verb, const char* name, FieldArguments* fields) {
+  verb->add_option(name, fields->prefix, "FIELD=VALUE of the first fields of a typed row key")
+      ->allow_extra_args(name[0] != '-');
+  verb->add_option("--from", fields->from,
+                   "FIELD=VALUE of the field after them: from this value on")
+      ->allow_extra_args(false);
+  verb->add_option("--to", fields->to, "FIELD=VALUE of the same: up to this value, without it")
+      ->allow_extra_args(false);
+}
+
 void Grammar::AddTimes(CLI::App* verb, ReadArguments* read) {
   verb->add_option("--as-of", read->as_of,
                    "Only versions up to this time: microseconds since 1970,\n"
@@ -251,6 +266,7 @@ void Grammar::AddCreate() {
   splits->excludes(keys);
   verb->add_option("--sample", create.sample, "auto: a file with a key a line; - is standard input")
       ->needs(splits);
+  verb->add_option("--key", create.key, kRowKeyHelp);
 }
 
 void Grammar::AddImport() {
@@ -275,14 +291,18 @@ void Grammar::AddImport() {
 void Grammar::AddWrites() {
   PutOptions& put = arguments_.put;
   CLI::App* verb = AddVerb("put", &put);
-  verb->add_option("ROW", put.row, "Row key")->required();
-  verb->add_option("CELL", put.cells, "FAMILY:COLUMN=VALUE, one or more")->required();
+  verb->add_option("ROW", put.words,
+                   "Row key, or FIELD=VALUE for each field of it; then\n"
+                   "FAMILY:COLUMN=VALUE, one or more")
+      ->required();
   AddTimestamp(verb, &put.timestamp, "Microseconds since 1970; default: now");
 
   DeleteOptions& remove = arguments_.remove;
   verb = AddVerb("delete", &remove);
-  verb->add_option("ROW", remove.row, "Row key")->required();
-  verb->add_option("COLUMN", remove.column, "FAMILY or FAMILY:COLUMN; default: the row");
+  verb->add_option("ROW", remove.words,
+                   "Row key, or FIELD=VALUE for each field of it; then\n"
+                   "FAMILY or FAMILY:COLUMN; default: the row")
+      ->required();
   AddTimestamp(verb, &remove.timestamp, "Only versions up to it (with --one-version: exactly it)");
   verb->add_flag("--one-version", remove.one_version,
                  "One version of the column; the one before shows again");
@@ -291,15 +311,21 @@ void Grammar::AddWrites() {
 void Grammar::AddReads() {
   GetOptions& get = arguments_.get;
   CLI::App* verb = AddVerb("get", &get);
-  verb->add_option("ROW", get.row, "Row key")->required();
+  verb->add_option("ROW", get.row, kRowHelp)->required();
   AddColumns(verb, "--columns", &get.read);
   AddTimes(verb, &get.read);
 
   ScanVerbOptions& scan = arguments_.scan;
   verb = AddVerb("scan", &scan);
+  AddFields(verb, "FIELD", &scan.fields);
+  CLI::Option* newest =
+      verb->add_option("--newest", scan.fields.newest,
+                       "So many rows, the newest first, by the field after FIELD...")
+          ->check(CheckCount);
   AddRange(verb, &scan.range);
-  verb->add_flag("--reverse", scan.reverse, "Largest key first");
+  newest->excludes(verb->add_flag("--reverse", scan.reverse, "Largest key first"));
   AddLimit(verb, &scan.limit);
+  newest->excludes(verb->get_option("--limit"));
   AddColumns(verb, "--columns", &scan.read);
   AddTimes(verb, &scan.read);
 }
@@ -310,6 +336,7 @@ void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
       verb->add_option("--index", options->index,
                        "Use this index; several, separated by commas: all of them, intersected");
   verb->add_flag("--no-index", options->no_index, "Scan and filter")->excludes(index);
+  AddFields(verb, "--field", &options->fields);
   AddTimes(verb, &options->read);
 }
 
@@ -373,10 +400,9 @@ void Grammar::AddSchemaEdits() {
   AddVerb("rename", &arguments_.rename)
       ->add_option("NAME", arguments_.rename.name, "Its new name")
       ->required();
-  AddVerb("alter", &arguments_.alter)
-      ->add_option("--column", arguments_.alter.columns, kColumnHelp)
-      ->allow_extra_args(false)
-      ->required();
+  CLI::App* alter = AddVerb("alter", &arguments_.alter);
+  alter->add_option("--column", arguments_.alter.columns, kColumnHelp)->allow_extra_args(false);
+  alter->add_option("--key", arguments_.alter.key, kRowKeyHelp)->allow_extra_args(false);
   CLI::App* family = AddVerb("family", &arguments_.family);
   family->add_option("FAMILY", arguments_.family.family,
                      "add, alter: NAME[,versions=3][,ttl=7d][,compression=none|zstd]\n"

@@ -26,7 +26,7 @@ bool ExportedJsonReader::Matches(std::span<const Field> members) {
       row = true;
     } else if (name == "cells") {
       cells = value.starts_with("[{");
-    } else if (name != "continues") {
+    } else if (name != "continues" && !(name == "key" && value.starts_with('{'))) {
       return false;
     }
   }

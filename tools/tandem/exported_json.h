@@ -3,7 +3,8 @@
 //   {"row":KEY,"cells":[{"family":F,"column":C,"timestamp":T,"value":V},...],"continues":true}
 //
 // Each of row, family, column and value is NAME_b64 with base64 where the bytes are no plain text.
-// "continues" is there when more cells of the row follow in the next object.
+// "continues" is there when more cells of the row follow in the next object. "key", the fields of a
+// typed row key, may be there and is not read: they are those of "row".
 #pragma once
 
 #include <deque>

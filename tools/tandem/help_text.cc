@@ -30,6 +30,11 @@ Prints the versions of program and format.
 
 Makes a table, and the database where there is none.
 
+--key declares row keys of typed fields, which put, get, delete, scan and import then
+take as FIELD=VALUE: 'salt(8), user:text, at:timestamp desc'. Before the fields may be
+salt(N), hash(FIELD, BYTES), mod(FIELD, N); before one, reverse(FIELD). Their types: text,
+bytes, text(N), bytes(N), int64, uint64, timestamp, uuid; each asc or desc.
+
 Types: bytes (default), text, int64, uint64, double, bool, timestamp, and int64_be,
 uint64_be, double_be, bool_be, timestamp_be for values stored big-endian. In names,
 ':' ',' and '=' are written \x3a \x2c and \x3d.
@@ -55,6 +60,7 @@ to expect since it is a sample: one standard error of a region, in relation to i
            --row '{Package}/{Version}'
 
 Writes each record as a row, a column a field. The fields of the row key stay columns.
+Where a table has a typed row key, its fields are those of the record, unless --row says.
 Of equal row keys the last record wins; it is one Put later, so columns that it lacks
 stay.
   jsonl         an object a line: strings as their text, the rest as written, null absent
@@ -72,7 +78,8 @@ there is no other record the exit code is 2.
      R"(Example: tandem put shop/ orders 2024-17 d:state=open d:total=1250 audit:by=ann
 
 Writes cells of one row, all or none. Row and values are text with \xNN for any byte,
-0x and hex digits, base64:..., or @file for what a file holds.
+0x and hex digits, base64:..., or @file for what a file holds. A row of a table with a
+typed row key may be its fields: tandem put shop/ visits user=ann at=2026-01-01 d:page=home
 )"},
     {"delete",
      R"(Example: tandem delete shop/ orders 2024-17 d:state
@@ -112,14 +119,18 @@ Prints one row; exit 3 when there is none of that key.
     {"scan",
      R"(Example: tandem scan shop/ orders --prefix 2024- --limit 10
 
-Prints rows in the order of their keys.
+Prints rows in the order of their keys. Of a table with a typed row key also by fields:
+         tandem scan shop/ visits user=ann --newest 3
+         tandem scan shop/ visits user=ann --from at=2026-01-01 --to at=2026-02-01
+Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside the key.
 )"},
     {"query",
      R"(Example: tandem query shop/ orders "state = 'open' AND total > 1000" \
            --select state,total --limit 5
 
 Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX,
-LIKE 'p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
+LIKE 'p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row. Fields of a
+typed row key are conditions besides: --field user=ann --from at=2026-01-01 --to at=2026-02-01
 )"},
     {"explain",
      R"(Example: tandem explain shop/ orders "state = 'open'"
@@ -208,6 +219,7 @@ Gives a table another name, which no other table has. No row is written.
 Sets the type that conditions on a column have from now on. Stored values stay as they
 are; one that is not of the type counts as absent. It needs no index, and no index changes
 it. A single condition is cast by itself: "total::int64 < 10".
+--key declares the row key of a table without cells; see create.
 )"},
     {"family",
      R"(Example: tandem family add shop/ orders audit,versions=3

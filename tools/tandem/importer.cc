@@ -54,6 +54,8 @@ Status Importer::Take(const Record& record) {
   if (problem.empty() && record.row_key.has_value()) {
     key_.assign(*record.row_key);
     problem = RowKeyProblem(key_);
+  } else if (problem.empty() && job_.typed_key.has_value() && job_.row_key.empty()) {
+    problem = KeyOfRecord(*job_.typed_key, record.fields, &key_);
   } else if (problem.empty()) {
     problem = job_.row_key.Build(record.fields, &key_);
   }

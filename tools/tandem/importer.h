@@ -17,6 +17,7 @@
 #include "tandem/bulk_load.h"
 #include "tandem/database.h"
 #include "tools/tandem/context.h"
+#include "tools/tandem/key_fields.h"
 #include "tools/tandem/key_set.h"
 #include "tools/tandem/progress.h"
 #include "tools/tandem/record_reader.h"
@@ -30,6 +31,7 @@ struct ImportJob {
   std::string family;  ///< Of records that name none; empty: the table's first.
   std::string format;  ///< One of kRecordFormats.
   RowKeyTemplate row_key;
+  OptionalRowKey typed_key;  ///< The table's; `row_key` goes before it.
   bool strict = false;       ///< The first malformed record ends the import.
   bool acknowledge = false;  ///< Print the count of records written after each batch.
   bool bulk = false;         ///< Into store files, all at once.

@@ -24,6 +24,7 @@ struct CreateOptions {
   std::string split_keys;  ///< KEY,...; empty: one region, or
   std::string splits;      ///< how to find them (tools/row_keys/split_spec.h).
   std::string sample;      ///< Of keys, for `splits`: a file, or "-".
+  std::string key;         ///< As RowKeySchema::Parse reads it; empty: bytes.
 };
 
 /// Where the keys of split-keys and simulate come from: one of the first four.
@@ -74,14 +75,15 @@ struct ImportOptions {
 };
 
 struct PutOptions {
-  std::string path, table, row;
-  std::vector<std::string> cells;  ///< FAMILY:COLUMN=VALUE
+  std::string path, table;
+  std::vector<std::string> words;  ///< The row key, or FIELD=VALUE...; then FAMILY:COLUMN=VALUE...
   std::optional<int64_t> timestamp;
 };
 
 struct DeleteOptions {
-  std::string path, table, row;
-  std::string column;  ///< FAMILY[:COLUMN]; empty: the row.
+  std::string path, table;
+  std::vector<std::string>
+      words;  ///< The row key, or FIELD=VALUE...; then FAMILY[:COLUMN], or not.
   std::optional<int64_t> timestamp;
   bool one_version = false;
 };
@@ -98,8 +100,18 @@ struct RangeArguments {
   std::string start, end, prefix;
 };
 
+/// Rows by the fields of a typed row key: what scan and the queries share.
+struct FieldArguments {
+  std::vector<std::string> prefix;      ///< FIELD=VALUE, of the first fields.
+  std::optional<std::string> from, to;  ///< FIELD=VALUE, of the next one.
+  std::optional<uint64_t> newest;       ///< Rows; nullopt: all.
+
+  bool empty() const { return prefix.empty() && !from && !to && !newest; }
+};
+
 struct GetOptions {
-  std::string path, table, row;
+  std::string path, table;
+  std::vector<std::string> row;  ///< The row key, or FIELD=VALUE...
   ReadArguments read;
   OutputMode output = OutputMode::kTable;
 };
@@ -107,6 +119,7 @@ struct GetOptions {
 struct ScanVerbOptions {
   std::string path, table;
   RangeArguments range;
+  FieldArguments fields;
   bool reverse = false;
   uint64_t limit = 0;
   ReadArguments read;
@@ -127,6 +140,7 @@ struct ExportOptions {
 struct QueryVerbOptions {
   std::string path, table;
   std::string predicate;  ///< Empty: every row.
+  FieldArguments fields;
   ReadArguments read;
   std::string order_by;  ///< INDEX[:desc]
   uint64_t limit = 0;
@@ -235,6 +249,7 @@ struct AlterVerbOptions {
   std::string path;
   std::string table;
   std::vector<std::string> columns;  ///< FAMILY:COLUMN:TYPE.
+  std::optional<std::string> key;    ///< As RowKeySchema::Parse reads it; empty: bytes.
 };
 
 struct FamilyVerbOptions {

@@ -36,6 +36,32 @@ Result<TableOptions> DefinitionOf(const TableRead& from) {
                                  EscapeBytes(from.table)));
 }
 
+// One end of bounds, FIELD=VALUE.
+Status AddBound(std::string_view option, const std::optional<std::string>& text,
+                RowKeyBounds* bounds, std::optional<std::string>* end) {
+  if (!text.has_value()) return {};
+  const size_t equals = text->find('=');
+  if (equals == std::string::npos) {
+    return Status::InvalidArgument(
+        Format("{} '{}': expected FIELD=VALUE", option, EscapeBytes(*text)));
+  }
+  const std::string field = text->substr(0, equals);
+  if (!bounds->field.empty() && bounds->field != field) {
+    return Status::InvalidArgument(Format("{} '{}': the other end is of field '{}'", option,
+                                          EscapeBytes(*text), EscapeBytes(bounds->field)));
+  }
+  bounds->field = field;
+  ASSIGN_OR_RETURN(*end, ParseBytes(text->substr(equals + 1)));
+  return {};
+}
+
+Result<RowKeyBounds> BoundsOf(const FieldArguments& arguments) {
+  RowKeyBounds bounds;
+  RETURN_IF_ERROR(AddBound("--from", arguments.from, &bounds, &bounds.from));
+  RETURN_IF_ERROR(AddBound("--to", arguments.to, &bounds, &bounds.to));
+  return bounds;
+}
+
 }  // namespace
 
 Result<ReadOptions> ReadOptionsOf(const ReadArguments& arguments) {
@@ -80,8 +106,53 @@ Status WithSuggestion(const TableRead& from, Status status) {
   return WithSuggestion(from.database, from.table, std::move(status));
 }
 
+Result<OptionalRowKey> RowKeyOf(const TableRead& from) {
+  const Result<TableOptions> table = DefinitionOf(from);
+  if (!table.has_value() && table.error().code() == StatusCode::kNotFound) return OptionalRowKey();
+  RETURN_IF_ERROR(table.status());
+  return RowKeyOf(*table);
+}
+
+Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key,
+                 ScanOptions* scan) {
+  if (arguments.empty()) return {};
+  if (!row_key.has_value()) {
+    return Status::InvalidArgument(
+        "the table's row keys are bytes without fields; --start, --end and --prefix say which");
+  }
+  ASSIGN_OR_RETURN(const auto fields, FieldsOf(*row_key, arguments.prefix));
+  if (fields.size() < arguments.prefix.size()) {
+    return Status::InvalidArgument(Format("'{}': expected FIELD=VALUE of a field of the row key {}",
+                                          EscapeBytes(arguments.prefix[fields.size()]),
+                                          row_key->ToString()));
+  }
+  ASSIGN_OR_RETURN(const RowKeyBounds bounds, BoundsOf(arguments));
+  if (!arguments.newest.has_value()) {
+    ASSIGN_OR_RETURN(scan->ranges, row_key->Between(fields, bounds));
+    return {};
+  }
+  ASSIGN_OR_RETURN(ScanOptions newest, row_key->Newest(fields, *arguments.newest, bounds));
+  scan->ranges = std::move(newest.ranges);
+  scan->reverse = newest.reverse;
+  scan->limit = newest.limit;
+  return {};
+}
+
+Result<Predicate> ConditionOf(const FieldArguments& arguments, const OptionalRowKey& row_key) {
+  ScanOptions scan;
+  RETURN_IF_ERROR(AddFields(arguments, row_key, &scan));
+  std::vector<Predicate> ranges;
+  for (const RowRange& range : scan.ranges) {
+    std::vector<Predicate> ends = {Predicate::GreaterOrEqual("_row", range.start)};
+    if (!range.end.empty()) ends.push_back(Predicate::Less("_row", range.end));
+    ranges.push_back(Predicate::And(std::move(ends)));
+  }
+  return ranges.empty() ? Predicate() : Predicate::Or(std::move(ranges));
+}
+
 Result<RowLayout> LayoutOf(OutputMode mode, const ReadOptions& read, const TableRead& from) {
   RowLayout layout{mode, read.columns, read.families, read.versions, {}};
+  ASSIGN_OR_RETURN(layout.row_key, RowKeyOf(from));
   if (std::ranges::none_of(read.columns,
                            [](const auto& column) { return column.family.empty(); })) {
     return layout;

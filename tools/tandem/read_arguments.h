@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tandem/database.h"
+#include "tools/tandem/key_fields.h"
 #include "tools/tandem/options.h"
 #include "tools/tandem/row_output.h"
 
@@ -28,6 +29,14 @@ struct TableRead {
 };
 /// As of database_access.h; at a snapshot nothing is suggested.
 Status WithSuggestion(const TableRead& from, Status status);
+/// The typed row key of the table, as it was then. nullopt: it has none, or there is no such table,
+/// which the engine will say.
+Result<OptionalRowKey> RowKeyOf(const TableRead& from);
+/// Adds the ranges of keys that the fields say. Errors: kInvalidArgument (the table's keys have no
+/// fields; a value; a range), kUnsupported.
+Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key, ScanOptions* scan);
+/// The condition that the row key is in those ranges. Errors: as AddFields.
+Result<Predicate> ConditionOf(const FieldArguments& arguments, const OptionalRowKey& row_key);
 /// How rows that were read so are printed. Errors: kNotFound (the table; with suggestion).
 Result<RowLayout> LayoutOf(OutputMode mode, const ReadOptions& read, const TableRead& from);
 

@@ -83,6 +83,7 @@ void RowWriter::BeginJson(const RowView& row) {
   json_.Clear();
   json_.BeginObject();
   json_.Bytes("row", row.key());
+  WriteFields(layout_.row_key, row.key(), &json_);
   json_.Key("cells");
   json_.BeginArray();
   json_open_ = true;
@@ -125,7 +126,8 @@ void RowWriter::AddChosen(const RowView& row) {
 
 void RowWriter::WriteChosen(const RowView& row) {
   std::vector<Value> values;
-  if (layout_.mode != OutputMode::kRaw) values.emplace_back(row.key());
+  const std::string key = ShownKey(row);
+  if (layout_.mode != OutputMode::kRaw) values.emplace_back(key);
   for (const auto& value : chosen_) values.push_back(value.has_value() ? Value(*value) : Value());
   if (records_ != nullptr) {
     records_->Add(values);
@@ -139,8 +141,9 @@ void RowWriter::WriteChosen(const RowView& row) {
 
 void RowWriter::AddCells(const RowView& row) {
   if (layout_.mode != OutputMode::kCsv) {
+    const std::string key = ShownKey(row);
     for (const Cell& cell : row.cells()) {
-      records_->Add({row.key(), cell.family, cell.qualifier, cell.timestamp, cell.value});
+      records_->Add({key, cell.family, cell.qualifier, cell.timestamp, cell.value});
     }
     return;
   }
@@ -150,6 +153,12 @@ void RowWriter::AddCells(const RowView& row) {
                    Escaped(cell.qualifier, &qualifier), cell.timestamp,
                    Escaped(cell.value, &value)});
   }
+}
+
+std::string RowWriter::ShownKey(const RowView& row) const {
+  std::optional<std::string> fields;
+  if (layout_.mode == OutputMode::kTable) fields = FieldsText(layout_.row_key, row.key());
+  return fields.has_value() ? *std::move(fields) : std::string(row.key());
 }
 
 bool RowWriter::Names(const ColumnName& column, const Cell& cell) const {

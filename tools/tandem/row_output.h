@@ -9,6 +9,9 @@
 //   raw              columns chosen: each value and a line end; otherwise each row's key and a line
 //                    end
 //
+// The fields of a typed row key: in a table instead of the key, in jsonl as "key":{FIELD:VALUE,...}
+// beside it. The other forms have the key's bytes, and so have all of a key without fields.
+//
 // jsonl, and csv and tsv with a line a cell, lose nothing: import reads them back.
 #pragma once
 
@@ -22,6 +25,7 @@
 #include "tandem/options.h"
 #include "tandem/row.h"
 #include "tools/tandem/json.h"
+#include "tools/tandem/key_fields.h"
 #include "tools/tandem/output.h"
 
 namespace tandem::tools {
@@ -31,7 +35,8 @@ struct RowLayout {
   std::vector<ColumnName> columns;    ///< Chosen by the user; with `families` empty: all.
   std::vector<std::string> families;  ///< Chosen as a whole.
   uint32_t versions = 1;
-  std::string first_family;  ///< Of the table: what a column without a family means.
+  std::string first_family;     ///< Of the table: what a column without a family means.
+  OptionalRowKey row_key = {};  ///< Of the table: what table and jsonl show fields of.
 };
 
 /// Threads: one at a time.
@@ -55,6 +60,7 @@ class RowWriter {
   void AddCells(const RowView& row);
   bool Names(const ColumnName& column, const Cell& cell) const;
   bool IsChosen(const Cell& cell) const;
+  std::string ShownKey(const RowView& row) const;
 
   RowLayout layout_;
   std::FILE* out_;

@@ -80,6 +80,7 @@ Result<ImportJob> JobOf(const ImportOptions& options, const Context& context) {
                 .family = options.family,
                 .format = options.format,
                 .row_key = {},
+                .typed_key = {},
                 .strict = options.strict,
                 .acknowledge = options.acknowledge,
                 .bulk = options.bulk,
@@ -156,6 +157,7 @@ Result<ExitCode> RunVerb(const ImportOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
   RETURN_IF_ERROR(CheckFamilyName(table, options.family));
   job.families = table.options.families;
+  ASSIGN_OR_RETURN(job.typed_key, RowKeyOf(table.options));
   SayWhatIsKept(job, context);
 
   Importer importer(database.get(), std::move(job), context);

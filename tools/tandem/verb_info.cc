@@ -159,6 +159,13 @@ void WriteColumns(const TableInfo& table, RecordWriter* writer) {
   writer->End();
 }
 
+void WriteRowKey(const TableInfo& table, RecordWriter* writer) {
+  if (table.options.row_key.empty()) return;
+  writer->Begin("row_key", {"table", "row_key"});
+  writer->Add({table.options.name, table.options.row_key});
+  writer->End();
+}
+
 void WriteRegions(const TableInfo& table, RecordWriter* writer) {
   writer->Begin("region", {"table", "region", "start", "end", "files", "rows_in_files", "cells",
                            "file_bytes", "memstores", "memstore_rows", "memstore_bytes"});
@@ -216,6 +223,7 @@ Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
     WriteFamilies(table, writer.get());
     WriteIndexes(table, writer.get());
     WriteColumns(table, writer.get());
+    WriteRowKey(table, writer.get());
     WriteObservers(table, writer.get());
     WriteRegions(table, writer.get());
     WriteFiles(table, writer.get());

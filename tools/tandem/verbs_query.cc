@@ -35,6 +35,18 @@ Result<Question> QuestionOf(const QueryVerbOptions& options) {
   return question;
 }
 
+/// Adds what the fields of the row key say to the predicate.
+Status AddFields(const FieldArguments& fields, const TableRead& from, Question* question) {
+  if (fields.empty()) return {};
+  ASSIGN_OR_RETURN(const OptionalRowKey row_key, RowKeyOf(from));
+  ASSIGN_OR_RETURN(Predicate condition, ConditionOf(fields, row_key));
+  question->predicate =
+      question->predicate.kind() == Predicate::Kind::kTrue
+          ? std::move(condition)
+          : Predicate::And({std::move(condition), std::move(question->predicate)});
+  return {};
+}
+
 /// Refuses a table or an index that does not exist before the engine is asked.
 Status CheckNames(Database& database, const QueryVerbOptions& options, const Question& question) {
   if (options.index.empty() && question.query.order_by.empty()) return {};
@@ -76,11 +88,12 @@ Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context
   ASSIGN_OR_RETURN(Question question, QuestionOf(options));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   RETURN_IF_ERROR(CheckNames(*database, options, question));
+  const TableRead from{*database, options.table, options.read.snapshot};
+  RETURN_IF_ERROR(AddFields(options.fields, from, &question));
   ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &question.read));
   if (options.count) return WriteCount(*database, question, options, context);
   ReadOptions read = question.read;
   read.pieces = true;
-  const TableRead from{*database, options.table, options.read.snapshot};
   auto cursor = database->Query(read, options.table, question.predicate, question.query);
   if (!cursor.has_value()) return WithSuggestion(from, cursor.error());
   ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
@@ -93,13 +106,12 @@ Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context) 
   ASSIGN_OR_RETURN(Question question, QuestionOf(options));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   RETURN_IF_ERROR(CheckNames(*database, options, question));
+  const TableRead from{*database, options.table, options.read.snapshot};
+  RETURN_IF_ERROR(AddFields(options.fields, from, &question));
   ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &question.read));
   const auto explanation =
       database->Explain(question.read, options.table, question.predicate, question.query);
-  if (!explanation.has_value()) {
-    const TableRead from{*database, options.table, options.read.snapshot};
-    return WithSuggestion(from, explanation.error());
-  }
+  if (!explanation.has_value()) return WithSuggestion(from, explanation.error());
   if (explanation->rows == 0) SayUnknownColumns("explain", *database, question, options, context);
   WriteExplanation(*explanation, options.output, context.out);
   return ExitCode::kDone;
@@ -109,6 +121,8 @@ Result<ExitCode> RunVerb(const CountOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(Question question, QuestionOf(options));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   RETURN_IF_ERROR(CheckNames(*database, options, question));
+  const TableRead from{*database, options.table, options.read.snapshot};
+  RETURN_IF_ERROR(AddFields(options.fields, from, &question));
   ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &question.read));
   return WriteCount(*database, question, options, context);
 }

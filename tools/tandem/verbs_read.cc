@@ -3,6 +3,7 @@
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/format_text.h"
+#include "tools/tandem/key_fields.h"
 #include "tools/tandem/read_arguments.h"
 #include "tools/tandem/verbs.h"
 #include "tools/tandem/write_rows.h"
@@ -11,7 +12,7 @@ namespace tandem::tools {
 namespace {
 
 /// Why get found nothing: what was asked for may leave out all that a row has.
-Status NoSuchRow(std::string_view key, std::string_view table, const ReadOptions& read) {
+Status NoSuchRow(const std::string& key, std::string_view table, const ReadOptions& read) {
   const bool narrowed = !read.columns.empty() || !read.families.empty();
   const bool past = read.as_of.has_value() || read.since.has_value() || read.snapshot != nullptr;
   const std::string row = Format("row '{}'", EscapeBytes(key));
@@ -26,15 +27,18 @@ Status NoSuchRow(std::string_view key, std::string_view table, const ReadOptions
 }  // namespace
 
 Result<ExitCode> RunVerb(const GetOptions& options, const Context& context) {
-  ASSIGN_OR_RETURN(const std::string key, ParseBytes(options.row));
+  RETURN_IF_ERROR(ParseBytes(options.row.front()).status());
   ASSIGN_OR_RETURN(ReadOptions read, ReadOptionsOf(options.read));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &read));
   const TableRead from{*database, options.table, options.read.snapshot};
+  ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
+  ASSIGN_OR_RETURN(const std::string key, OnlyRowKey(layout.row_key, options.row));
   const auto row = database->Get(read, options.table, key);
   if (!row.has_value()) return WithSuggestion(from, row.error());
-  if (!row->has_value()) return NoSuchRow(key, options.table, read);
-  ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
+  if (!row->has_value()) {
+    return NoSuchRow(FieldsText(layout.row_key, key).value_or(key), options.table, read);
+  }
   RowWriter writer(std::move(layout), context.out);
   writer.Add((*row)->view());
   writer.End();
@@ -43,6 +47,11 @@ Result<ExitCode> RunVerb(const GetOptions& options, const Context& context) {
 
 Result<ExitCode> RunVerb(const ScanVerbOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(ScanOptions scan, ScanOptionsOf(options.range));
+  for (const std::string& word : options.fields.prefix) {
+    if (word.find('=') != std::string::npos) continue;
+    return Status::InvalidArgument(
+        Format("'{}': expected FIELD=VALUE of a field of the row key", EscapeBytes(word)));
+  }
   scan.reverse = options.reverse;
   scan.limit = options.limit;
   ASSIGN_OR_RETURN(ReadOptions read, ReadOptionsOf(options.read));
@@ -50,9 +59,10 @@ Result<ExitCode> RunVerb(const ScanVerbOptions& options, const Context& context)
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &read));
   const TableRead from{*database, options.table, options.read.snapshot};
+  ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
+  RETURN_IF_ERROR(AddFields(options.fields, layout.row_key, &scan));
   auto cursor = database->Scan(read, options.table, scan);
   if (!cursor.has_value()) return WithSuggestion(from, cursor.error());
-  ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
   RETURN_IF_ERROR(PrintRows(&*cursor, std::move(layout), context).status());
   return ExitCode::kDone;
 }

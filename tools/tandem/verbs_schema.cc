@@ -141,12 +141,18 @@ Result<ExitCode> RunVerb(const RenameVerbOptions& options, const Context& contex
 }
 
 Result<ExitCode> RunVerb(const AlterVerbOptions& options, const Context& context) {
+  if (options.columns.empty() && !options.key.has_value()) {
+    return Status::InvalidArgument("--column or --key is required; see 'tandem alter --help'");
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
   ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
   std::vector<ColumnOptions> columns;
   for (const std::string& text : options.columns) {
     ASSIGN_OR_RETURN(columns.emplace_back(), ParseColumnType(text));
     RETURN_IF_ERROR(CheckFamilyName(table, columns.back().family));
+  }
+  if (options.key.has_value()) {
+    RETURN_IF_ERROR(database->SetRowKey(table.options.name, *options.key));
   }
   for (const ColumnOptions& column : columns) {
     RETURN_IF_ERROR(database->SetColumnType(table.options.name, column));

@@ -1,4 +1,5 @@
 // create, put, delete, flush, compact, version: the verbs that change a database in one step.
+#include <span>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -9,6 +10,7 @@
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/key_arguments.h"
+#include "tools/tandem/key_fields.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
@@ -16,9 +18,8 @@ namespace {
 
 /// Writes one batch to the disk and closes the database. What was written is durable whatever comes
 /// of the closing, so a failure of that is only reported on stderr.
-Status WriteAndClose(const std::string& path, const std::string& table, const WriteBatch& batch,
+Status WriteAndClose(Database* database, const std::string& table, const WriteBatch& batch,
                      const Context& context) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(path, context));
   const Status written = database->Write({.durability = Durability::kSynced}, batch);
   if (written.code() == StatusCode::kNotFound) return WithSuggestion(*database, table, written);
   RETURN_IF_ERROR(written);
@@ -29,6 +30,54 @@ Status WriteAndClose(const std::string& path, const std::string& table, const Wr
                                    EscapeBytes(closed.message())));
   }
   return {};
+}
+
+/// The row key at the front of the words. A table that does not exist has none that is typed; the
+/// write says that it does not exist.
+Result<RowWords> RowOf(Database* database, const std::string& table,
+                       std::span<const std::string> words) {
+  const Result<TableInfo> found = FindTable(*database, table);
+  OptionalRowKey row_key;
+  if (found.has_value()) {
+    ASSIGN_OR_RETURN(row_key, RowKeyOf(found->options));
+  }
+  return TakeRowKey(row_key, words);
+}
+
+Result<WriteBatch> PutOf(const PutOptions& options, const RowWords& row) {
+  if (row.count == options.words.size()) {
+    return Status::InvalidArgument("no cell follows the row key; expected FAMILY:COLUMN=VALUE");
+  }
+  WriteBatch batch;
+  for (const std::string& text : std::span(options.words).subspan(row.count)) {
+    ASSIGN_OR_RETURN(const CellText cell, ParseCell(text));
+    batch.Put(options.table, row.key, cell.column.family, cell.column.qualifier, cell.value,
+              options.timestamp);
+  }
+  return batch;
+}
+
+Result<WriteBatch> DeleteOf(const DeleteOptions& options, const RowWords& row) {
+  if (options.words.size() > row.count + 1) {
+    return Status::InvalidArgument(
+        Format("'{}' follows what is deleted", EscapeBytes(options.words[row.count + 1])));
+  }
+  const bool whole_row = options.words.size() == row.count;
+  ASSIGN_OR_RETURN(const ColumnScope scope, ParseScope(whole_row ? "" : options.words[row.count]));
+  if (options.one_version && (whole_row || scope.whole_family)) {
+    return Status::InvalidArgument("--one-version needs FAMILY:COLUMN after the row");
+  }
+  WriteBatch batch;
+  if (whole_row) {
+    batch.DeleteRow(options.table, row.key, options.timestamp);
+  } else if (scope.whole_family) {
+    batch.DeleteFamily(options.table, row.key, scope.family, options.timestamp);
+  } else if (options.one_version) {
+    batch.DeleteCell(options.table, row.key, scope.family, scope.qualifier, options.timestamp);
+  } else {
+    batch.DeleteColumn(options.table, row.key, scope.family, scope.qualifier, options.timestamp);
+  }
+  return batch;
 }
 
 /// The names of the tables to work on: one, or all.
@@ -72,6 +121,7 @@ Result<ExitCode> RunVerb(const CreateOptions& options, const Context& context) {
     table.columns.push_back(std::move(column));
   }
   ASSIGN_OR_RETURN(table.split_keys, SplitKeysOf(options, context));
+  table.row_key = options.key;
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
                    OpenForWriting(options.path, context, true));
   RETURN_IF_ERROR(database->CreateTable(table));
@@ -79,36 +129,32 @@ Result<ExitCode> RunVerb(const CreateOptions& options, const Context& context) {
   return ExitCode::kDone;
 }
 
+// What is wrong whatever the table's row key is found before the database is opened.
 Result<ExitCode> RunVerb(const PutOptions& options, const Context& context) {
-  ASSIGN_OR_RETURN(const std::string row, ParseBytes(options.row));
-  WriteBatch batch;
-  for (const std::string& text : options.cells) {
-    ASSIGN_OR_RETURN(const CellText cell, ParseCell(text));
-    batch.Put(options.table, row, cell.column.family, cell.column.qualifier, cell.value,
-              options.timestamp);
+  if (options.words.size() < 2) {
+    return Status::InvalidArgument("CELL is required; see 'tandem put --help'");
   }
-  RETURN_IF_ERROR(WriteAndClose(options.path, options.table, batch, context));
+  RETURN_IF_ERROR(ParseBytes(options.words.front()).status());
+  for (size_t i = 1; i < options.words.size(); ++i) {
+    RETURN_IF_ERROR(ParseCell(options.words[i]).status());
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
+  ASSIGN_OR_RETURN(const RowWords row, RowOf(database.get(), options.table, options.words));
+  ASSIGN_OR_RETURN(const WriteBatch batch, PutOf(options, row));
+  RETURN_IF_ERROR(WriteAndClose(database.get(), options.table, batch, context));
   return ExitCode::kDone;
 }
 
 Result<ExitCode> RunVerb(const DeleteOptions& options, const Context& context) {
-  ASSIGN_OR_RETURN(const std::string row, ParseBytes(options.row));
-  ASSIGN_OR_RETURN(const ColumnScope scope, ParseScope(options.column));
-  const bool whole_row = options.column.empty();
-  if (options.one_version && (whole_row || scope.whole_family)) {
-    return Status::InvalidArgument("--one-version needs FAMILY:COLUMN after the row");
+  RETURN_IF_ERROR(ParseBytes(options.words.front()).status());
+  if (options.words.size() <= 2) {
+    const RowWords row{.key = options.words.front(), .count = 1};
+    RETURN_IF_ERROR(DeleteOf(options, row).status());
   }
-  WriteBatch batch;
-  if (whole_row) {
-    batch.DeleteRow(options.table, row, options.timestamp);
-  } else if (scope.whole_family) {
-    batch.DeleteFamily(options.table, row, scope.family, options.timestamp);
-  } else if (options.one_version) {
-    batch.DeleteCell(options.table, row, scope.family, scope.qualifier, options.timestamp);
-  } else {
-    batch.DeleteColumn(options.table, row, scope.family, scope.qualifier, options.timestamp);
-  }
-  RETURN_IF_ERROR(WriteAndClose(options.path, options.table, batch, context));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
+  ASSIGN_OR_RETURN(const RowWords row, RowOf(database.get(), options.table, options.words));
+  ASSIGN_OR_RETURN(const WriteBatch batch, DeleteOf(options, row));
+  RETURN_IF_ERROR(WriteAndClose(database.get(), options.table, batch, context));
   return ExitCode::kDone;
 }
 

@@ -1,0 +1,42 @@
+// One field of a typed row key (tandem/row_key.h): between its text, its plain bytes and its
+// encoding. The plain bytes are what a hash is made of:
+//
+//   text, bytes                the bytes as they are
+//   int64, timestamp           eight bytes, big-endian, the sign bit flipped
+//   uint64                     eight bytes, big-endian
+//   uuid                       sixteen bytes
+//
+// The encoding is made of them in this order: reversed, if the field is; filled up, ended or
+// escaped, as its type wants; all bytes inverted, if it descends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tandem/row_key.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Bytes that a salt or a modulus takes.
+inline size_t BucketBytes(uint32_t count) { return count <= 256 ? 1 : 2; }
+
+/// Whether the field is a number or a time.
+bool IsNumber(RowKeyType type);
+
+/// The plain bytes of a value. Errors: kInvalidArgument (it does not fit; the message names the
+/// field).
+Result<std::string> PlainBytes(const RowKeyPart& field, std::string_view value);
+/// The value that has these plain bytes. Requires: TakeEncoded returned them.
+std::string ValueText(const RowKeyPart& field, std::string_view plain);
+/// The number modulo `count`, from 0 on. Requires: the field is a number.
+uint32_t Modulo(const RowKeyPart& field, std::string_view plain, uint32_t count);
+
+/// Appends the encoding. `is_last`: nothing follows in the key.
+void AppendEncoded(const RowKeyPart& field, std::string_view plain, bool is_last, std::string* out);
+/// Takes an encoding from the front of `*key` and returns the plain bytes. Errors: kInvalidArgument
+/// (it is none; the message says what was expected).
+Result<std::string> TakeEncoded(const RowKeyPart& field, bool is_last, std::string_view* key);
+
+}  // namespace tandem::format
