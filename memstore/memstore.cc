@@ -100,7 +100,8 @@ struct Memstore::Impl {
   LiveEntries& Live(const format::TableRecord& table, size_t index) EXCLUDES(mutex);
   const MemCell* NewTree(const format::TableRecord& table, const MemCell* newest);
   void AddToComposite(const format::IndexRecord& index, size_t which, const MemRow* row,
-                      std::span<const format::Cell> cells);
+                      std::span<const format::Cell> cells, PutTimes* times);
+  void CountComposite(const PutTimes& times);
   void AddToIndexes(const format::TableRecord& table, const MemRow* row,
                     std::span<const format::Cell> cells);
 
@@ -127,8 +128,9 @@ struct Memstore::Impl {
   std::atomic<uint64_t> min_sequence{0};  // 0: empty.
   std::atomic<uint64_t> max_sequence{0};
   std::atomic<int64_t> min_timestamp{std::numeric_limits<int64_t>::max()};
-  std::atomic<int64_t> max_timestamp{std::numeric_limits<int64_t>::min()};
-  std::atomic<bool> timestamps_fall{false};
+  // Of the columns of indexes over several.
+  std::atomic<int64_t> min_composite{PutTimes().min}, max_composite{PutTimes().max};
+  std::atomic<bool> composite_falls{false};
 };
 
 Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::MemoryAccount* account,
@@ -187,22 +189,17 @@ void Memstore::Impl::CountCells(std::span<const format::Cell> cells) {
   if (min_sequence.load(std::memory_order_relaxed) == 0) Publish(&min_sequence, sequence);
   Publish(&max_sequence, sequence);
   int64_t oldest = min_timestamp.load(std::memory_order_relaxed);
-  const int64_t newest_before = max_timestamp.load(std::memory_order_relaxed);
-  int64_t newest = newest_before;
   for (const format::Cell& cell : cells) {
-    if (cell.kind != format::CellKind::kPut) continue;
-    oldest = std::min(oldest, cell.timestamp);
-    newest = std::max(newest, cell.timestamp);
-    if (cell.timestamp < newest_before) Publish(&timestamps_fall, true);
+    if (cell.kind == format::CellKind::kPut) oldest = std::min(oldest, cell.timestamp);
   }
   Publish(&min_timestamp, oldest);
-  Publish(&max_timestamp, newest);
 }
 
 // An operation that concerns a column has an entry of all columns that it puts. If it puts one
 // twice, each of its Puts has an entry: only one of the two counts.
 void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t which,
-                                    const MemRow* row, std::span<const format::Cell> cells) {
+                                    const MemRow* row, std::span<const format::Cell> cells,
+                                    PutTimes* times) {
   std::array<const format::Cell*, kIndexColumnsMax> puts{};
   const auto of_columns = std::span(puts).first(index.columns.size());
   const auto append = [&] {
@@ -215,6 +212,8 @@ void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t whi
     for (const format::Cell& cell : cells) {
       is_concerned |= format::ConcernsColumn(index.columns[i], cell);
       if (!IsPutOf(index.columns[i], cell)) continue;
+      times->min = std::min(times->min, cell.timestamp);
+      times->max = std::max(times->max, cell.timestamp);
       is_repeated |= std::exchange(puts[i], &cell) != nullptr;
       if (format::IsHiddenFrom(index.columns[i], cell)) Publish(&incomplete[which], true);
     }
@@ -231,11 +230,19 @@ void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t whi
   }
 }
 
+void Memstore::Impl::CountComposite(const PutTimes& times) {
+  const int64_t max = max_composite.load(std::memory_order_relaxed);
+  if (times.min < max) Publish(&composite_falls, true);
+  Publish(&max_composite, std::max(max, times.max));
+  Publish(&min_composite, std::min(min_composite.load(std::memory_order_relaxed), times.min));
+}
+
 void Memstore::Impl::AddToIndexes(const format::TableRecord& table, const MemRow* row,
                                   std::span<const format::Cell> cells) {
+  PutTimes times;  // Of the operation.
   for (size_t i = 0; i < table.indexes.size(); ++i) {
     if (table.indexes[i].columns.size() > 1) {
-      AddToComposite(table.indexes[i], i, row, cells);
+      AddToComposite(table.indexes[i], i, row, cells, &times);
       continue;
     }
     const format::IndexColumnRecord& column = table.indexes[i].columns.front();
@@ -249,6 +256,7 @@ void Memstore::Impl::AddToIndexes(const format::TableRecord& table, const MemRow
       }
     }
   }
+  if (times.min <= times.max) CountComposite(times);
 }
 
 // Returns the tree cell of a new tree, built from the last tree and the cells in front of it.
@@ -327,11 +335,10 @@ format::SequenceNumber Memstore::max_sequence() const {
   return format::SequenceNumber(impl_->max_sequence.load(std::memory_order_acquire));
 }
 
-int64_t Memstore::max_timestamp() const {
-  return impl_->max_timestamp.load(std::memory_order_acquire);
-}
-bool Memstore::timestamps_rise() const {
-  return !impl_->timestamps_fall.load(std::memory_order_acquire);
+PutTimes Memstore::composite_times() const {
+  return {.min = impl_->min_composite.load(std::memory_order_acquire),
+          .max = impl_->max_composite.load(std::memory_order_acquire),
+          .rise = !impl_->composite_falls.load(std::memory_order_acquire)};
 }
 int64_t Memstore::min_timestamp() const {
   return impl_->min_timestamp.load(std::memory_order_acquire);

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,6 +46,13 @@ struct RowTreeView {
 struct OlderPuts {
   const format::IndexColumnRecord* column = nullptr;
   int64_t max_timestamp = 0;  ///< None of them is newer.
+};
+
+/// Bounds of the timestamps of Puts. Without one `max` is below `min`.
+struct PutTimes {
+  int64_t min = std::numeric_limits<int64_t>::max();
+  int64_t max = std::numeric_limits<int64_t>::min();
+  bool rise = true;  ///< None is smaller than one of an operation before it.
 };
 
 struct LivePut {
@@ -96,10 +104,8 @@ class Memstore {
   }
   /// Smallest timestamp of any Put (for TTL); INT64_MAX when none.
   int64_t min_timestamp() const;
-  /// Largest timestamp of any Put; INT64_MIN when none.
-  int64_t max_timestamp() const;
-  /// No Put has a smaller timestamp than one of an operation before it.
-  bool timestamps_rise() const;
+  /// Of the columns of indexes over several.
+  PutTimes composite_times() const;
 
   /// nullptr when the row is not here. The second form saves hashing the key.
   const MemRow* Find(std::string_view row) const;

@@ -90,7 +90,7 @@ std::optional<CompositeRanges> FindCompositeRanges(const format::IndexRecord& in
     format::AppendAbsentKey(column, &parts.absent);
     columns.push_back(std::move(parts));
     found.conditions.push_back(*condition);
-    if (!HasSingleValues(leaf)) break;
+    if (!HasSingleValues(leaf) || columns.size() == kCompositeColumnsMax) break;
   }
   if (columns.size() < 2) return std::nullopt;
   found.of_first = columns.front().values;

@@ -25,6 +25,9 @@ struct CompositeRanges {
 /// The most ranges of both kinds; fewer columns are used if they would be more. Each costs a
 /// look-up in every source.
 inline constexpr size_t kCompositeRangesMax = 1024;
+/// The most columns that are used: one more doubles the look-ups of columns that are left out. The
+/// conditions on the others are checked on the rows.
+inline constexpr size_t kCompositeColumnsMax = 5;
 
 /// nullopt: conditions of the AND are on fewer than two of the first columns, or may be satisfied
 /// by an absent value.

@@ -27,6 +27,8 @@ namespace {
 
 constexpr uint64_t kEntriesFirst = 64;
 constexpr uint64_t kEntriesMax = 4096;
+// Of a part within a value of the first of several columns.
+constexpr uint64_t kWalkedAgainMax = 4 * kEntriesMax;
 // Bytes of the rows that are kept until they are sorted: a part of the read buffers, at most so
 // much. Beyond it only keys are kept.
 constexpr uint64_t kBatchBytesMax = 16 << 20;
@@ -81,6 +83,7 @@ class OrderedSource final : public RowSource {
   Status Begin();
   Result<bool> NextRow(RowView* row);
   Result<bool> Step();
+  Status TakeWholeIfCheaper();
   Status Collect(ConcatenatingIterator chain);
   Result<bool> NextOf(ConcatenatingIterator* chain, const format::KeyRange& range);
   Result<RowView> ViewOf(const Collected& collected);
@@ -91,10 +94,11 @@ class OrderedSource final : public RowSource {
   bool has_begun_ = false;
   std::unique_ptr<ValueRangeIterator> stepper_;
   uint64_t entries_ = kEntriesFirst;
-  KeyRanges parts_;         // Of the present step, the next one last.
-  bool is_large_ = false;   // It is one value with very many rows.
-  format::KeyRange range_;  // Of entries, for the present walk.
-  AccessPath access_;       // To that range.
+  KeyRanges parts_;                              // Of the present step, the next one last.
+  std::optional<format::KeyRange> taken_whole_;  // Parts in it are done.
+  bool is_large_ = false;                        // It is one value with very many rows.
+  format::KeyRange range_;                       // Of entries, for the present walk.
+  AccessPath access_;                            // To that range.
   std::vector<Collected> batch_;
   size_t at_ = 0;                   // In batch_.
   uint64_t batch_bytes_ = 0;        // Of its rows;
@@ -175,16 +179,19 @@ Result<RowView> OrderedSource::ViewOf(const Collected& collected) {
 
 // Reads the next range of values; false when there is none.
 Result<bool> OrderedSource::Step() {
-  if (parts_.empty()) {
-    ASSIGN_OR_RETURN(std::optional<ValueRangeStep> stepped, stepper_->Next(entries_));
-    if (!stepped.has_value()) return false;
-    is_large_ = stepped->is_large;
-    parts_ = CutByFirstColumn(index(), stepped->keys);
-    if (!query_.ordering->backward) std::reverse(parts_.begin(), parts_.end());
-  }
-  range_ = std::move(parts_.back());
-  parts_.pop_back();
+  do {
+    while (parts_.empty()) {
+      ASSIGN_OR_RETURN(std::optional<ValueRangeStep> stepped, stepper_->Next(entries_));
+      if (!stepped.has_value()) return false;
+      is_large_ = stepped->is_large;
+      parts_ = CutByFirstColumn(index(), stepped->keys);
+      if (!query_.ordering->backward) std::reverse(parts_.begin(), parts_.end());
+    }
+    range_ = std::move(parts_.back());
+    parts_.pop_back();
+  } while (taken_whole_.has_value() && taken_whole_->Contains(range_.low));
   access_ = AccessInOrder(index(), range_);
+  if (access_.is_intersection() && left_ > kEntriesMax) RETURN_IF_ERROR(TakeWholeIfCheaper());
   ConcatenatingIterator chain(query_.context.get(), query_.plan.clusters, &access_);
   if (is_large_) {
     stream_.emplace(std::move(chain));
@@ -194,6 +201,25 @@ Result<bool> OrderedSource::Step() {
   const bool is_much = batch_bytes_ > batch_bytes_max_ / 2;
   entries_ = is_much ? std::max(entries_ / 2, kEntriesFirst) : std::min(entries_ * 2, kEntriesMax);
   return true;
+}
+
+// Every part within a value of the first column reads the entries that leave out the second one
+// again. Where they are many, the rest of the value becomes one part.
+Status OrderedSource::TakeWholeIfCheaper() {
+  ASSIGN_OR_RETURN(const EntryCount entries,
+                   CountEntries(query_.plan.clusters, access_, Precision::kAtMost,
+                                query_.context->cancellation));
+  if (entries.total() <= kWalkedAgainMax) return {};
+  taken_whole_ = access_.paths[0].ranges[0];
+  if (query_.ordering->backward) {
+    range_.low = taken_whole_->low;
+  } else {
+    range_.high = taken_whole_->high;
+  }
+  access_ = {.paths = {}, .exact = false};
+  access_.paths.push_back({.index = &index(), .ranges = {*taken_whole_}});
+  is_large_ = false;
+  return {};
 }
 
 // Fills the batch with the rows of the chain, sorted.

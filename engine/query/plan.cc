@@ -153,7 +153,7 @@ class QueryPlanner {
     const bool rows_decided = rows_.size() <= 1;
     plan_.rows_decide = rows_decided && AsksRowsOnly(predicate_.root());
     ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, HullOf(rows_)));
-    FindColumnOrder(table_, &plan_.clusters);
+    FindColumnOrder(view_, &plan_.clusters);
     if (options_.no_index) {
       plan_.reason = "no_index: every row is read";
       for (const format::IndexRecord& index : explained()) Reject(index, "no_index is given");

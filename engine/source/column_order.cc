@@ -74,9 +74,9 @@ bool AreColumnsInOrder(const format::TableRecord& table, const Cluster& cluster)
         {source.file->statistics().min_sequence, TimesOf(*source.file, table), std::optional(i)});
   }
   for (const auto& memstore : cluster.memstores) {
-    if (!memstore->timestamps_rise()) return false;
-    sources.push_back(
-        {memstore->min_sequence(), {memstore->min_timestamp(), memstore->max_timestamp()}});
+    const PutTimes times = memstore->composite_times();
+    if (!times.rise) return false;
+    sources.push_back({memstore->min_sequence(), {times.min, times.max}});
   }
   std::stable_sort(sources.begin(), sources.end(),
                    [](const Times& a, const Times& b) { return a.min_sequence < b.min_sequence; });
@@ -92,11 +92,12 @@ bool AreColumnsInOrder(const format::TableRecord& table, const Cluster& cluster)
   return true;
 }
 
-void FindColumnOrder(const format::TableRecord& table, std::vector<Cluster>* clusters) {
+void FindColumnOrder(const TableView& view, std::vector<Cluster>* clusters) {
+  const format::TableRecord& table = *view.table;
   const bool has_composite =
       std::any_of(table.indexes.begin(), table.indexes.end(),
                   [](const format::IndexRecord& index) { return index.columns.size() > 1; });
-  if (!has_composite) return;
+  if (!has_composite || view.point.is_bounded()) return;
   for (Cluster& cluster : *clusters) {
     cluster.in_order = AreColumnsInOrder(table, cluster);
     for (FileSource& source : cluster.files) source.in_order = cluster.in_order;

@@ -29,7 +29,8 @@ namespace tandem::engine {
 /// a newer one that may share rows with it, and the view sees all of each file. Cost: a look at
 /// each source, and where they fall at each pair.
 bool AreColumnsInOrder(const format::TableRecord& table, const Cluster& cluster);
-/// Sets `in_order` of the clusters and their files. Does nothing if the table has no such index.
-void FindColumnOrder(const format::TableRecord& table, std::vector<Cluster>* clusters);
+/// Sets `in_order` of the clusters and their files. Does nothing if the table has no such index, or
+/// for a view of the past: a Put that it does not see leaves no trace in memstores.
+void FindColumnOrder(const TableView& view, std::vector<Cluster>* clusters);
 
 }  // namespace tandem::engine

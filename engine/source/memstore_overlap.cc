@@ -45,6 +45,7 @@ Result<bool> MemstoreOverlap::Covers(format::SequenceNumber sequence, format::St
     return known_through_.load(std::memory_order_acquire) >= sequence.value;
   };
   if (covers()) return true;
+  if (memstore_.table().indexes.empty()) return false;  // It has no log of changes.
   const uint64_t changes = memstore_.change_count();
   const uint64_t taken = taken_.load(std::memory_order_relaxed);
   const uint64_t to_set_up = taken == 0 ? file->row_count() / kRowsPerChange : 0;

@@ -30,7 +30,9 @@ MemstoreVerdicts::MemstoreVerdicts(const ReadContext& context, const Cluster& cl
       index_(index),
       sequence_(context.view.point.sequence) {
   const bool may_die = !cluster.memstores.empty() && !context.view.point.is_bounded();  // Rule 22.
-  if (may_die && index != nullptr && index->columns.size() == 1) {
+  // Each row of a memstore without the index is a candidate of its own.
+  if (may_die && index != nullptr && index->columns.size() == 1 &&
+      MemstoresHave(cluster, index->id)) {
     puts_ = PutsOf(*source.file, index->columns.front());
   }
 }

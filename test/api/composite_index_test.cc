@@ -134,6 +134,78 @@ BOOST_AUTO_TEST_CASE(LongOrdersAreWalkedInParts) {
   }
 }
 
+// Half of the rows of one value have the second column in another file.
+BOOST_AUTO_TEST_CASE(AValueWithManyPartialEntriesIsSortedAsAWhole) {
+  constexpr int kRows = 40'000;
+  WriteBatch first, second;
+  for (int i = 0; i < kRows; ++i) {
+    const std::string row = "r" + std::to_string(i);
+    first.Put("t", row, "d", "city", i % 5 == 0 ? "Rome" : "Bern");
+    (i % 2 == 0 ? first : second).Put("t", row, "d", "age", std::to_string(i * 7919 % kRows));
+  }
+  BOOST_REQUIRE_EQUAL(database->Write({}, first).ToString(), "OK");
+  BOOST_REQUIRE(database->Flush("t").ok());
+  BOOST_REQUIRE_EQUAL(database->Write({}, second).ToString(), "OK");
+  for (const bool descending : {false, true}) {
+    const QueryOptions query{.order_by = "pair", .descending = descending, .use_index = "pair"};
+    BOOST_TEST(Rows("_row != ''", query).size() > kRows * 6);
+    BOOST_TEST(Explained("_row != ''", query).reason == "in the order of the index");
+    BOOST_TEST(Rows("city = 'Bern' AND age > 30000", query).size() > 8000u * 6);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(TheOrderOfThePastIsThatOfAScan) {
+  for (int i = 0; i < 3000; ++i) {
+    Put("r" + std::to_string(i), {{"city", "x"}, {"level", std::to_string(i)}}, 10);
+  }
+  for (int i = 0; i < 3000; i += 2) {
+    Put("r" + std::to_string(i), {{"level", std::to_string(i + 7)}}, 20);
+  }
+  for (const bool descending : {false, true}) {
+    Rows("_row != ''", {.order_by = "triple", .descending = descending}, {.as_of = 15});
+  }
+}
+
+// A memstore of before the index waits for its flush, in a table that had none or another.
+BOOST_AUTO_TEST_CASE(MemstoresOfBeforeTheIndexAreAsked) {
+  for (const bool has_other : {false, true}) {
+    for (const char* columns : {"a", "a, b"}) {
+      const std::string table = (has_other ? "with " : "without ") + std::string(columns);
+      TableOptions options{.name = table, .families = {{.name = "d"}}};
+      if (has_other) options.indexes.push_back(IndexOf("other", "b"));
+      BOOST_REQUIRE_EQUAL(database->CreateTable(options).ToString(), "OK");
+      const auto put = [&](const std::string& column, const std::string& value, int step,
+                           int rows) {
+        WriteBatch batch;
+        for (int i = 0; i < rows; i += step) {
+          batch.Put(table, "r" + std::to_string(i), "d", column, value);
+        }
+        BOOST_REQUIRE_EQUAL(database->Write({}, batch).ToString(), "OK");
+      };
+      put("a", "y", 1, 50);
+      put("b", "k", 1, 50);
+      BOOST_REQUIRE(database->Flush(table).ok());
+      put("z", "q", 2, 50);
+      put("other", std::string(100, 'o'), 1, 20'000);
+      auto transaction = database->Begin();
+      BOOST_REQUIRE(transaction.has_value());
+      BOOST_REQUIRE(transaction->Put(table, "r1", "d", "a", "y").ok());
+      BOOST_REQUIRE_EQUAL(database->CreateIndex(table, IndexOf("new", columns)).ToString(), "OK");
+      const Predicate equal = *Predicate::Parse("a = 'y' AND b = 'k'");
+      for (int i = 0; i < 3; ++i) {
+        BOOST_TEST(*database->Count({}, table, equal, {.use_index = "new"}) == 50u);
+        BOOST_TEST(
+            *database->Count({}, table, *Predicate::Parse("a = 'y'"), {.use_index = "new"}) == 50u);
+        auto cursor = transaction->Query({}, table, equal, {.use_index = "new"});
+        BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
+        uint64_t cells = 0;
+        while (cursor->Next()) cells += cursor->row().cells().size();
+        BOOST_TEST(cells == 50 * 3 + 25u);
+      }
+    }
+  }
+}
+
 // Each column of a row in a source of its own: no source has an entry with both.
 BOOST_AUTO_TEST_CASE(ColumnsOfARowMayLieInSeveralSources) {
   Put("a", {{"city", "Bern"}, {"age", "30"}, {"level", "1"}});
