@@ -52,11 +52,10 @@ TablePlan RandomTable(const std::string& name, Dice* dice) {
                       .functions = {Function::Substring(1, 1), Function::Lower()}}}});
   }
   if (dice->Chance(50)) {
-    IndexOptions both{.name = "by_c_n",
-                      .columns = {{.family = "d", .qualifier = "c"},
-                                  {.family = "d", .qualifier = "n", .type = ColumnType::kInt64}}};
-    if (table.families.size() > 1) both.columns.push_back({.family = "m", .qualifier = "x"});
-    table.indexes.push_back(std::move(both));
+    table.indexes.push_back(
+        {.name = "by_c_n",
+         .columns = {{.family = "d", .qualifier = "c"},
+                     {.family = "d", .qualifier = "n", .type = ColumnType::kInt64}}});
   }
   if (dice->Chance(50)) table.split_keys = {"r3"};
   for (int row = 0; row < 6; ++row) plan.keys.push_back("r" + std::to_string(row));
