@@ -229,8 +229,12 @@ KeyRange PrefixRange(const IndexColumnRecord& column, std::string_view prefix) {
   std::string low(1, kPresentTag);
   AppendEscaped(prefix, &low);
   if (column.descending) Invert(&low, 0);
-  std::optional<std::string> high = Successor(low);
-  return {std::move(low), std::move(high)};
+  return StartingWith(std::move(low));
+}
+
+KeyRange StartingWith(std::string key) {
+  std::optional<std::string> high = Successor(key);
+  return {std::move(key), std::move(high)};
 }
 
 KeyRange EqualRange(std::string key) {

@@ -67,6 +67,8 @@ struct KeyRange {
 };
 /// The keys of all values that start with `prefix`. Requires: the column is bytes or text.
 KeyRange PrefixRange(const IndexColumnRecord& column, std::string_view prefix);
+/// The keys that start with `key`.
+KeyRange StartingWith(std::string key);
 /// Exactly the keys equal to `key`.
 KeyRange EqualRange(std::string key);
 /// All present values.

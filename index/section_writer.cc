@@ -2,6 +2,7 @@
 #include "index/section_writer.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/arena.h"
@@ -65,7 +66,7 @@ struct IndexSectionWriter::Impl {
   /// Finds `puts` if each column has at most one Put in the row, which nothing there can hide: the
   /// common case.
   bool FindSinglePuts(std::span<const Cell> cells);
-  bool AppendSinglePuts();
+  std::optional<size_t> AppendSinglePuts();
   bool HasHiddenPut() const;
   template <typename Change>
   void ForEachEntry(std::span<const Cell> cells, Change change);
@@ -130,22 +131,24 @@ bool IndexSectionWriter::Impl::FindSinglePuts(std::span<const Cell> cells) {
 }
 
 void IndexSectionWriter::Impl::AddSinglePuts(Ordinal ordinal, std::string_view row_key) {
-  if (!AppendSinglePuts()) return;
+  const std::optional<size_t> keys = AppendSinglePuts();
+  if (!keys.has_value()) return;
+  if (*keys < puts.size()) is_complete &= !HasHiddenPut();
   const bool has_first = !key.empty() && !StartsAbsent(index.columns.front(), key);
   Mark(ordinal, has_first, puts.front() != nullptr);
   if (!key.empty()) Collect(ordinal, row_key, key, true);
 }
 
-// Makes `key` the entry of `puts`, empty if they have none. False: there are no Puts.
-bool IndexSectionWriter::Impl::AppendSinglePuts() {
+// Makes `key` the entry of `puts`, empty if they have none. Returns how many have a key; nullopt:
+// there are no Puts.
+std::optional<size_t> IndexSectionWriter::Impl::AppendSinglePuts() {
   key.clear();
   const bool has_puts =
       std::any_of(puts.begin(), puts.end(), [](const Cell* put) { return put != nullptr; });
-  if (!has_puts) return false;
+  if (!has_puts) return std::nullopt;
   const size_t keys = AppendEntry(index, puts, &key);
-  if (keys < puts.size()) is_complete &= !HasHiddenPut();
   if (keys == 0 && puts.size() == 1) key.clear();
-  return true;
+  return keys;
 }
 
 bool IndexSectionWriter::Impl::HasHiddenPut() const {
@@ -159,7 +162,7 @@ bool IndexSectionWriter::Impl::HasHiddenPut() const {
 template <typename Change>
 void IndexSectionWriter::Impl::ForEachEntry(std::span<const Cell> cells, Change change) {
   if (FindSinglePuts(cells)) {
-    if (AppendSinglePuts() && !key.empty()) change(&current_part.digest, key);
+    if (AppendSinglePuts().has_value() && !key.empty()) change(&current_part.digest, key);
     return;
   }
   FactsOfRow(index, cells, &facts);

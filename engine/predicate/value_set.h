@@ -23,6 +23,8 @@ struct ValueInterval {
   std::optional<ValueBound> low, high;
   bool Contains(std::string_view key) const;
   bool empty() const;
+  /// Whether it is one value. Requires: it is not empty.
+  bool is_single() const { return low.has_value() && high.has_value() && low->key == high->key; }
 };
 
 /// Threads: const methods from any.

@@ -37,9 +37,7 @@ std::optional<std::vector<std::string>> SingleKeys(const BoundLeaf& leaf) {
   std::vector<std::string> keys;
   keys.reserve(leaf.values.intervals().size());
   for (const ValueInterval& interval : leaf.values.intervals()) {
-    const bool is_single = interval.low.has_value() && interval.high.has_value() &&
-                           interval.low->key == interval.high->key;
-    if (!is_single) return std::nullopt;
+    if (!interval.is_single()) return std::nullopt;
     keys.push_back(interval.low->key);
   }
   return keys;

@@ -37,11 +37,6 @@ bool IsWithinValue(const format::IndexRecord& index, const format::KeyRange& par
          (part.high.has_value() && ValueAround(index, *part.high).has_value());
 }
 
-format::KeyRange StartingWith(std::string prefix) {
-  std::optional<std::string> high = format::Successor(prefix);
-  return {std::move(prefix), std::move(high)};
-}
-
 // The keys within one value of the first column, with another value, or without one.
 class SameSuffixes {
  public:
@@ -53,7 +48,7 @@ class SameSuffixes {
     format::KeyRange moved{first + std::string(low), format::Successor(first)};
     if (EndsWithin(range)) moved.high = first + range.high->substr(first_end_);
     out_.push_back(std::move(moved));
-    out_.push_back(StartingWith(first + Absent(1)));
+    out_.push_back(format::StartingWith(first + Absent(1)));
     AddEdges(first, range.low);
     if (EndsWithin(range)) AddEdges(first, *range.high);
   }
@@ -74,7 +69,7 @@ class SameSuffixes {
     const std::vector<size_t> ends = EndsOfColumns(index_, bound);
     for (size_t column = 2; column < index_.columns.size() && column <= ends.size(); ++column) {
       const std::string known = bound.substr(first_end_, ends[column - 1] - first_end_);
-      out_.push_back(StartingWith(first + known + Absent(column)));
+      out_.push_back(format::StartingWith(first + known + Absent(column)));
     }
   }
 
@@ -90,7 +85,7 @@ KeyRanges CutByFirstColumn(const format::IndexRecord& index, const format::KeyRa
   if (index.columns.size() == 1) return {range};
   format::KeyRange rest = range;
   if (const std::optional<std::string> value = ValueAround(index, rest.low)) {
-    const format::KeyRange all = StartingWith(*value);
+    const format::KeyRange all = format::StartingWith(*value);
     parts.push_back(Intersect(rest, all));
     if (!all.high.has_value() || (rest.high.has_value() && *rest.high <= *all.high)) return parts;
     rest.low = *all.high;
@@ -120,7 +115,7 @@ AccessPath AccessInOrder(const format::IndexRecord& index, const format::KeyRang
   suffixes.Add(first, range);
   suffixes.Add(absent, range);
   access.paths.push_back({.index = &index,
-                          .ranges = {StartingWith(first)},
+                          .ranges = {format::StartingWith(first)},
                           .narrow = Unite(std::move(ranges)),
                           .columns = index.columns.size()});
   access.intersected.push_back({{.index = &index, .ranges = {range}}});

@@ -18,10 +18,8 @@ struct ColumnParts {
 };
 
 bool HasSingleValues(const BoundLeaf& leaf) {
-  return std::ranges::all_of(leaf.values.intervals(), [](const ValueInterval& interval) {
-    return interval.low.has_value() && interval.high.has_value() &&
-           interval.low->key == interval.high->key;
-  });
+  return std::ranges::all_of(leaf.values.intervals(),
+                             [](const ValueInterval& interval) { return interval.is_single(); });
 }
 
 class RangeMaker {
@@ -44,7 +42,7 @@ class RangeMaker {
     if (!is_last) {
       Extend(column + 1, known, without);
     } else if (known > 0) {
-      Add({without, format::Successor(without)}, known);
+      Add(format::StartingWith(without), known);
     }
   }
 

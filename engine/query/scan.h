@@ -30,7 +30,7 @@ Result<bool> FitsCache(const ReadResources& resources, const std::vector<Cluster
 
 /// The keys that the scan asks for; none: nothing.
 KeyRanges RowsOf(const ScanOptions& scan);
-/// A part of a scan has clusters for so many ranges.
+/// A part of a scan has clusters for this many ranges.
 inline constexpr size_t kPartRangesMax = 64;
 
 /// What one scan is asked for. Its snapshot is not looked at, nor its keys.

@@ -192,7 +192,7 @@ Status KeySearch::SearchIndex(format::StoreFile* file, const format::IndexRecord
   // A value that does not fit has no entry.
   std::string key;
   if (section == nullptr || !format::AppendPutKey(index.columns.front(), cell, &key)) return {};
-  const format::KeyRange value{key, format::Successor(key)};
+  const format::KeyRange value = format::StartingWith(std::move(key));
   bool is_found = false;
   for (const auto& [part, name] : {std::pair(format::IndexPart::kCurrent, "current part"),
                                    std::pair(format::IndexPart::kOlder, "older part")}) {

@@ -9,7 +9,7 @@
 
 namespace tandem::row_keys {
 
-/// A name and what stands after it, as typed.
+/// A name and what comes after it, as typed.
 struct Words {
   std::string_view text;  ///< The whole.
   std::string_view name;

@@ -1,5 +1,5 @@
 // Keys on their way to the regions of a table that does not exist yet: how many each region gets,
-// in all and in each window of so many keys. A design that is even in all may still send every key
+// in all and in each window of keys. A design that is even in all may still send every key
 // of a window to one region.
 #pragma once
 

@@ -9,7 +9,7 @@
 
 namespace tandem::row_keys {
 
-/// At most so many regions may be asked for. A table of Tandem has at most kRegionsMax.
+/// At most this many regions may be asked for. A table of Tandem has at most kRegionsMax.
 inline constexpr uint64_t kRegionsAskedMax = 65'535;
 
 struct SplitPlan {
@@ -25,7 +25,7 @@ struct SplitPlan {
   size_t regions() const { return keys.size() + 1; }
 };
 
-/// The error share of a sketch for so many regions.
+/// The error share of a sketch for this many regions.
 double SketchErrorFor(uint64_t regions);
 
 /// Cuts the keys of a sketch into parts of about the same weight, at keys that it has. The first

@@ -1,4 +1,4 @@
-// A word is a field if a name of one stands before its first `=`.
+// A word is a field if a name of one comes before its first `=`.
 #include "tools/tandem/key_fields.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace tandem::tools {
 namespace {
 
-// What stands before the `=` if it could be the name of a field; else empty.
+// What comes before the `=` if it could be the name of a field; else empty.
 std::string_view NameIn(std::string_view word) {
   const size_t equals = word.find('=');
   if (equals == std::string_view::npos) return {};
