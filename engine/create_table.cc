@@ -10,6 +10,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "format/functions.h"
+#include "index/entries.h"
 #include "index/key.h"
 #include "tandem/limits.h"
 #include "tandem/row_key.h"
@@ -106,11 +107,13 @@ Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const 
   ASSIGN_OR_RETURN(const format::FamilyRecord* family,
                    CheckColumn(where, column.family, column.qualifier, column.type, table));
   ASSIGN_OR_RETURN(const ColumnType type, TypeOf(where, column));
-  return format::IndexColumnRecord{.family = family->id,
+  format::IndexColumnRecord record{.family = family->id,
                                    .qualifier = column.qualifier,
                                    .type = type,
                                    .descending = column.descending,
                                    .functions = column.functions};
+  format::PinFunctions(record.functions);
+  return record;
 }
 
 Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
@@ -128,6 +131,10 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
     for (const format::IndexColumnRecord& other : index.columns) {
       if (!format::HasSameValues(other, record)) continue;
       return Invalid(where + "declares " + format::Described(record) + " twice");
+    }
+    if (options.columns.size() > 1 && format::IsMultiValued(record)) {
+      return Invalid(where + format::Described(record) +
+                     " has several values in a row: it can only be the single column of an index");
     }
     index.columns.push_back(std::move(record));
   }
@@ -387,7 +394,7 @@ TableOptions OptionsOf(const format::TableRecord& table) {
                                .qualifier = column.qualifier,
                                .type = column.type,
                                .descending = column.descending,
-                               .functions = column.functions});
+                               .functions = format::AsDeclared(column.functions)});
     }
   }
   for (const format::ColumnTypeRecord& column : table.columns) {

@@ -63,8 +63,8 @@ struct IndexSectionWriter::Impl {
     to.entries.push_back({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
     to.digest.Add(key, row_key);
   }
-  /// Finds `puts` if each column has at most one Put in the row, which nothing there can hide: the
-  /// common case.
+  /// Finds `puts` if each column has at most one Put in the row, which nothing there can hide, of
+  /// one value: the common case.
   bool FindSinglePuts(std::span<const Cell> cells);
   std::optional<size_t> AppendSinglePuts();
   bool HasHiddenPut() const;
@@ -73,6 +73,7 @@ struct IndexSectionWriter::Impl {
   Status WritePart(IndexPart which, uint32_t row_count, SectionWriter* out, IndexSummary* summary);
 
   IndexRecord index;
+  bool is_multi_valued = false;
   Compression compression = Compression::kZstd;
   base::Arena keys;
   Part current_part, older_part;
@@ -88,6 +89,7 @@ struct IndexSectionWriter::Impl {
 IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression compression)
     : impl_(std::make_unique<Impl>()) {
   impl_->index = index;
+  impl_->is_multi_valued = IsMultiValued(index.columns.front());
   impl_->puts.resize(index.columns.size());
   impl_->compression = compression;
 }
@@ -122,6 +124,7 @@ Status IndexSectionWriter::Impl::MarkCopied(const Input& input) {
 }
 
 bool IndexSectionWriter::Impl::FindSinglePuts(std::span<const Cell> cells) {
+  if (is_multi_valued) return false;
   for (size_t i = 0; i < puts.size(); ++i) {
     const ColumnCells found = FindColumn(index.columns[i], cells);
     if (!found.empty() && !found.is_single_put()) return false;

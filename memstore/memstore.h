@@ -171,7 +171,8 @@ class Memstore {
   };
 
   /// Where the index is, for the functions below. nullopt: no reader may use it here, because it
-  /// was made after the memstore, or a Put is hidden from it (format::IsHiddenFrom).
+  /// was made after the memstore, a Put is hidden from it (format::IsHiddenFrom), or it is one of
+  /// trigrams.
   std::optional<size_t> FindIndex(format::IndexId index) const;
 
   /// The rows with an entry of the i-th index in `range` and sequence <= max_sequence, as MemRow

@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kSortedMax = 1 << 17;
 
 Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options) {
-  ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexNamed(table, options.order_by));
+  ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexOfOrder(table, options.order_by));
   Ordering ordering{.index = index, .ranges = {}};
   ordering.backward = options.descending != index->columns[0].descending;
   return ordering;

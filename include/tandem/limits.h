@@ -24,6 +24,7 @@ inline constexpr size_t kIndexColumnsMax = 16;                   ///< Columns of
 inline constexpr size_t kFunctionsMax = 8;                       ///< Functions in each other.
 inline constexpr size_t kFunctionTextBytesMax = 1'024;           ///< A path.
 inline constexpr size_t kFunctionValueBytesMax = 64 * 1024;      ///< A value with functions.
+inline constexpr size_t kWordBytesMax = 256;                     ///< A word of words().
 inline constexpr uint32_t kColumnTypesMax = 1024;                ///< Columns of a table with types.
 inline constexpr size_t kRowKeyPartsMax = 16;                    ///< Parts of a typed row key.
 inline constexpr size_t kRowKeyTextBytesMax = 1'024;             ///< The text that declares it.

@@ -262,7 +262,7 @@ Status Session::ChangeIndexes(const SessionAction& action) {
                       own_dice_.Pick(plan.columns).qualifier, own_dice_.Pick(kTypes),
                       own_dice_.Chance(50)}};
     if (own_dice_.Chance(40)) index.columns[0].functions = RandomFunctions(&own_dice_);
-    while (index.columns.size() < 3 && own_dice_.Chance(40)) {
+    while (HasOrder(index) && index.columns.size() < 3 && own_dice_.Chance(40)) {
       IndexColumn column{own_dice_.Pick(plan.options.families).name,
                          own_dice_.Pick(plan.columns).qualifier, own_dice_.Pick(kTypes),
                          own_dice_.Chance(50)};

@@ -18,6 +18,8 @@ namespace {
 const std::vector<std::string> kRows = {"x", "y", "z"};
 const std::vector<std::string> kColumns = {"a", "b", "c"};
 
+const Functions kParts = {Function::Split(" ")};
+
 // With two families the column "c" is the second one's.
 std::string FamilyOf(bool two_families, const std::string& column) {
   return two_families && column == "c" ? "m" : "d";
@@ -47,6 +49,14 @@ TablePlan PlanOf(const SmallWorld& world) {
   plan.options.indexes.push_back({"by_c_a", {column("c", true), column("a", false)}});
   plan.keys = kRows;
   plan.values = {"1", "2"};
+  if (world.lists) {
+    plan.values.push_back("1 2");
+    for (const char* name : {"a", "c"}) {
+      IndexColumn parts = column(name, /*descending=*/name == kColumns[2]);
+      parts.functions = kParts;
+      plan.options.indexes.push_back({std::string("by_parts_of_") + name, {std::move(parts)}});
+    }
+  }
   plan.timestamps = world.rising ? Timestamps::kNone : Timestamps::kSmall;
   plan.puts = 58;
   return plan;
@@ -77,12 +87,23 @@ SmallStep NewStep(Dice* dice, const TablePlan& plan) {
 }
 
 /// Every predicate of the small world that is worth asking.
-std::vector<Predicate> SmallPredicates(bool two_families) {
+std::vector<Predicate> SmallPredicates(bool two_families, bool lists) {
   std::vector<Predicate> leaves, all;
   for (const std::string& name : kColumns) {
     const std::string column = FamilyOf(two_families, name) + ":" + name;
     for (const char* value : {"1", "2"}) leaves.push_back(Predicate::Equal(column, value));
     leaves.push_back(Predicate::IsNull(column));
+    if (!lists || name == "b") continue;
+    std::vector<Predicate> parts = {Predicate::Equal(column, "1"), Predicate::Equal(column, "2"),
+                                    Predicate::Greater(column, "0")};
+    for (Predicate& part : parts) part = part.WithFunctions(kParts);
+    leaves.insert(leaves.end(), parts.begin(), parts.end());
+    for (const Predicate& not_first : {parts[0], Predicate::Not(parts[0])}) {
+      for (const Predicate& not_second : {parts[1], Predicate::Not(parts[1])}) {
+        all.push_back(Predicate::And({not_first, not_second}));
+        all.push_back(Predicate::Or({not_first, not_second}));
+      }
+    }
   }
   for (const Predicate& leaf : leaves) {
     all.push_back(leaf);
@@ -289,9 +310,10 @@ void SmallRun::Check(bool thoroughly) {
 }
 
 void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
-  static const std::vector<Predicate> kOfFamilies[] = {SmallPredicates(false),
-                                                       SmallPredicates(true)};
-  const std::vector<Predicate>& predicates = kOfFamilies[world_.two_families ? 1 : 0];
+  static const std::vector<Predicate> kOfWorlds[2][2] = {
+      {SmallPredicates(false, false), SmallPredicates(false, true)},
+      {SmallPredicates(true, false), SmallPredicates(true, true)}};
+  const std::vector<Predicate>& predicates = kOfWorlds[world_.two_families][world_.lists];
   ++counters_.checks;
   if (thoroughly) {
     checker_.CheckTable(moment, plan_, 2);
@@ -333,7 +355,8 @@ std::string SmallWorld::Describe() const {
   std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
                      std::to_string(ttl_micros) +
                      (switches_memstores ? ", a memstore for every batch" : "") +
-                     (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "");
+                     (two_families ? ", two families" : "") +
+                     (rising ? ", rising timestamps" : "") + (lists ? ", lists" : "");
   for (const std::string& key : split_keys) text += ", a region from " + key;
   for (const SmallStep& step : steps) text += "\n    " + step.Describe();
   return text;
@@ -349,6 +372,7 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   world.switches_memstores = world.ttl_micros == 0 && dice.Chance(50);
   world.two_families = dice.Chance(40);
   world.rising = dice.Chance(40);
+  world.lists = dice.Chance(30);
   for (size_t i = 1; i < kRows.size(); ++i) {
     if (dice.Chance(25)) world.split_keys.push_back(kRows[i]);
   }

@@ -42,6 +42,7 @@ struct SmallWorld {
   bool switches_memstores = false;        ///< After every batch.
   bool two_families = false;              ///< The column "c" lies in a second one.
   bool rising = false;                    ///< Operations have the time of their commit.
+  bool lists = false;                     ///< A value may be of two parts.
   std::vector<std::string> split_keys{};  ///< Rows at which a region begins.
   uint64_t seed = 1;                      ///< Of the checks and the disk.
   std::vector<SmallStep> steps;

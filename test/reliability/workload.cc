@@ -51,6 +51,11 @@ TablePlan RandomTable(const std::string& name, Dice* dice) {
                       .qualifier = "c",
                       .functions = {Function::Substring(1, 1), Function::Lower()}}}});
   }
+  if (dice->Chance(30)) {
+    table.indexes.push_back(
+        {.name = "by_words",
+         .columns = {{.family = "d", .qualifier = "c", .functions = {Function::Words()}}}});
+  }
   if (dice->Chance(50)) {
     table.indexes.push_back(
         {.name = "by_c_n",

@@ -144,9 +144,10 @@ class Model {
   /// Those of them that the read's bounds leave, newest first.
   static Versions Shown(const Versions& versions, const FamilyOptions& family,
                         const ModelRead& read);
-  static std::optional<std::string> Newest(const Table& table, const Columns& columns,
-                                           size_t family, std::string_view qualifier,
-                                           const Functions& functions, const ModelRead& read);
+  /// The value of a column, or what the functions make of it: nothing, one or several.
+  static std::vector<std::string> Newest(const Table& table, const Columns& columns, size_t family,
+                                         std::string_view qualifier, const Functions& functions,
+                                         const ModelRead& read);
   static std::optional<ModelRow> Visible(const Table& table, const std::string& key,
                                          const Columns& columns, const ModelRead& read);
   static bool Matches(const Table& table, const std::string& key, const Columns& columns,

@@ -51,6 +51,8 @@ TableOptions North(uint64_t seed, const std::vector<std::string>& keys) {
          .qualifier = "word",
          .functions = {Function::Substring(1, 2), Function::Upper()}}}},
       {"bucket", {{.family = "h", .qualifier = "tag", .functions = {Function::Bucket(7)}}}},
+      {"trigrams", {{.family = "d", .qualifier = "word", .functions = {Function::Trigrams()}}}},
+      {"parts", {{.family = "h", .qualifier = "tag", .functions = {Function::Split("a")}}}},
       {"word_gen", {{"d", "word", ColumnType::kText}, {"d", "gen", ColumnType::kInt64, true}}},
       {"size_tag_word",
        {{"w", "size", ColumnType::kInt64},

@@ -128,9 +128,10 @@ Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside
      R"(Example: tandem query shop/ orders "state = 'open' AND total > 1000" \
            --select state,total --limit 5
 
-Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX,
-LIKE 'p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row. Fields of a
-typed row key are conditions besides: --field user=ann --from at=2026-01-01 --to at=2026-02-01
+Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX, CONTAINS,
+LIKE 'p%' or '%p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
+Fields of a typed row key are conditions besides: --field user=ann --from at=2026-01-01
+--to at=2026-02-01
 )"},
     {"explain",
      R"(Example: tandem explain shop/ orders "state = 'open'"
