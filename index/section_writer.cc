@@ -11,6 +11,7 @@
 #include "format/block/bitmap_section.h"
 #include "index/part_writer.h"
 #include "index/sort.h"
+#include "index/value_collector.h"
 
 namespace tandem::format {
 namespace {
@@ -43,6 +44,22 @@ struct IndexSectionWriter::Impl {
   };
   struct Part {
     std::vector<CollectedEntry> entries;
+    // In the place of entries, if the index is multi-valued; else nullptr.
+    std::unique_ptr<ValueCollector> values;
+    uint64_t memory_bytes() const {
+      return values != nullptr ? values->memory_bytes()
+                               : entries.capacity() * sizeof(CollectedEntry);
+    }
+    uint64_t sort_bytes() const {
+      return values != nullptr ? values->sort_bytes() : entries.size() * sizeof(CollectedEntry);
+    }
+    void Sort() {
+      SortByKey(&entries);
+      if (values != nullptr) values->Sort();
+    }
+    std::unique_ptr<ValueSource> NewSource() const {
+      return values != nullptr ? values->NewSource() : NewCollectedSource(entries);
+    }
     IndexDigest digest;
   };
 
@@ -58,10 +75,11 @@ struct IndexSectionWriter::Impl {
   /// Collects the entry of `puts`.
   void AddSinglePuts(Ordinal ordinal, std::string_view row_key);
   void Collect(Ordinal ordinal, std::string_view row_key, std::string_view key, bool current) {
-    const std::string_view copy = keys.Copy(key);
     Part& to = part(current);
-    to.entries.push_back({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
     to.digest.Add(key, row_key);
+    if (to.values != nullptr) return to.values->Add(key, ordinal.value);
+    const std::string_view copy = keys.Copy(key);
+    to.entries.push_back({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
   }
   /// Finds `puts` if each column has at most one Put in the row, which nothing there can hide, of
   /// one value: the common case.
@@ -90,6 +108,10 @@ IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression com
     : impl_(std::make_unique<Impl>()) {
   impl_->index = index;
   impl_->is_multi_valued = IsMultiValued(index.columns.front());
+  if (impl_->is_multi_valued) {
+    impl_->current_part.values = std::make_unique<ValueCollector>();
+    impl_->older_part.values = std::make_unique<ValueCollector>();
+  }
   impl_->puts.resize(index.columns.size());
   impl_->compression = compression;
 }
@@ -194,21 +216,18 @@ void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint3
 bool IndexSectionWriter::is_complete() const { return impl_->is_complete; }
 
 uint64_t IndexSectionWriter::memory_bytes() const {
-  const size_t entries =
-      impl_->current_part.entries.capacity() + impl_->older_part.entries.capacity();
-  return impl_->keys.size_bytes() + entries * sizeof(CollectedEntry);
+  return impl_->keys.size_bytes() + impl_->current_part.memory_bytes() +
+         impl_->older_part.memory_bytes();
 }
 
 uint64_t IndexSectionWriter::sort_bytes() const {
-  const size_t entries =
-      std::max(impl_->current_part.entries.size(), impl_->older_part.entries.size());
-  return entries * sizeof(CollectedEntry);
+  return std::max(impl_->current_part.sort_bytes(), impl_->older_part.sort_bytes());
 }
 
 void IndexSectionWriter::Sort() {
   if (std::exchange(impl_->is_sorted, true)) return;
-  SortByKey(&impl_->current_part.entries);
-  SortByKey(&impl_->older_part.entries);
+  impl_->current_part.Sort();
+  impl_->older_part.Sort();
 }
 
 Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_count) {
@@ -230,7 +249,7 @@ Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, 
   const bool current = which == IndexPart::kCurrent;
   Part& from = part(current);
   std::vector<std::unique_ptr<ValueSource>> sources;
-  sources.push_back(NewCollectedSource(from.entries));
+  sources.push_back(from.NewSource());
   for (const Input& input : inputs) {
     sources.push_back(NewMappedSource(input.section->NewUncachedCursor(which), input.map));
   }
@@ -242,7 +261,8 @@ Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, 
                               " entries were merged, but the digests of the inputs imply " +
                               std::to_string(from.digest.count));
   }
-  from.entries = {};
+  from.entries = std::vector<CollectedEntry>();  // Which frees the memory; = {} would not.
+  from.values.reset();
   (current ? summary->current_entries : summary->older_entries) = writer.entries();
   (current ? summary->current_values : summary->older_values) = writer.values();
   (current ? summary->current_digest : summary->older_digest) = from.digest;
