@@ -11,6 +11,7 @@
 
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
+#include "engine/query/skip_scan.h"
 #include "format/functions.h"
 #include "format/text_terms.h"
 #include "format/value_text.h"
@@ -39,7 +40,10 @@ void AddPath(IndexPath path, AccessPath* access) {
     }
     std::move(path.ranges.begin(), path.ranges.end(), std::back_inserter(other.ranges));
     other.nulls |= path.nulls;
-    other.repeats_rows = format::IsMultiValued(path.index->columns[0]);
+    if (path.skipped_values.has_value()) other.skipped_values = path.skipped_values;
+    // A skip scan has entries of rows without the first column, which `nulls` counts too.
+    other.repeats_rows =
+        other.skipped_values.has_value() || format::IsMultiValued(path.index->columns[0]);
     return;
   }
   access->paths.push_back(std::move(path));
@@ -147,8 +151,27 @@ AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundLeaf& leaf) const 
   if (leaf.part.has_value()) return FindTrigrams(leaf);
   const format::IndexRecord* index = IndexFor(
       table_, leaf, [this](const format::IndexRecord& candidate) { return MayUse(candidate); });
-  if (index == nullptr) return std::optional<AccessPath>();
+  if (index == nullptr) return FindSkipScan(leaf, nullptr);
   return std::optional(AccessBy(*index, leaf));
+}
+
+AccessPathFinder::Found AccessPathFinder::FindSkipScan(const BoundLeaf& leaf,
+                                                       const BoundNode* group) const {
+  for (const format::IndexRecord& index : table_.indexes) {
+    if (!MayUse(index) || !IsOnSecondColumn(index, leaf)) continue;
+    if (group != nullptr && LeafServed(*group, index) != nullptr) continue;
+    ASSIGN_OR_RETURN(std::optional<SkipRanges> skip,
+                     FindSkipRanges(index, leaf, clusters_, cancellation_));
+    if (!skip.has_value()) continue;
+    AccessPath access{.paths = {}, .exact = true};
+    access.paths.push_back({.index = &index,
+                            .ranges = {format::KeyRange()},
+                            .narrow = std::move(skip->ranges),
+                            .columns = 2,
+                            .skipped_values = skip->first_values});
+    return std::optional(std::move(access));
+  }
+  return std::optional<AccessPath>();
 }
 
 AccessPathFinder::Found AccessPathFinder::FindTrigrams(const BoundLeaf& leaf) const {
@@ -247,7 +270,16 @@ Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
   }
   for (size_t i = 0; i < node.children.size(); ++i) {
     const BoundNode& child = node.children[i];
-    if (child.kind == Kind::kLeaf && (!child.leaf.is_row_key || rows_decided)) continue;
+    if (child.kind == Kind::kLeaf && !child.leaf.is_row_key) {
+      const bool is_served = std::ranges::any_of(ways, [i](const AndWay& way) {
+        return std::ranges::find(way.conditions, i) != way.conditions.end();
+      });
+      if (is_served) continue;
+      ASSIGN_OR_RETURN(std::optional<AccessPath> skip, FindSkipScan(child.leaf, &node));
+      if (skip.has_value()) ways.push_back({*std::move(skip), {i}});
+      continue;
+    }
+    if (child.kind == Kind::kLeaf && rows_decided) continue;
     ASSIGN_OR_RETURN(std::optional<AccessPath> found, Find(child, /*rows_decided=*/false));
     if (found.has_value() && (only_.empty() || !found->paths.empty())) {
       ways.push_back({*std::move(found), {i}});

@@ -83,6 +83,8 @@ class AccessPathFinder {
   Found FindLeaf(const BoundLeaf& leaf) const;
   Found FindTrigrams(const BoundLeaf& leaf) const;
   Found AccessByTrigrams(const format::IndexRecord& index, const BoundLeaf& leaf) const;
+  /// `group`: the AND that the leaf is in, whose conditions on the first column serve better.
+  Found FindSkipScan(const BoundLeaf& leaf, const BoundNode* group) const;
   Found FindOr(const BoundNode& node) const;
   Found FindAnd(const BoundNode& node, bool rows_decided) const;
   Found Cheapest(std::vector<AndWay> ways) const;

@@ -277,6 +277,10 @@ class QueryPlanner {
       if (columns == 1) continue;
       text += "; " + std::to_string(path.columns) + " of " + std::to_string(columns) +
               " columns of " + path.index->name;
+      if (path.skipped_values.has_value()) {
+        text += ", the second one for each of " + std::to_string(*path.skipped_values) +
+                " values of the first";
+      }
     }
     const bool narrows = std::ranges::any_of(
         access.paths, [](const IndexPath& path) { return path.narrow.has_value(); });

@@ -344,7 +344,7 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
     for (const IndexPath& path : access.paths) {
       const std::optional<size_t> index = memstore->FindIndex(path.index->id);
       DeadRows dead(cluster, path, point);
-      for (const format::KeyRange& range : path.RangesIn(cluster.in_order)) {
+      for (const format::KeyRange& range : path.RangesOfMemstores(cluster.in_order)) {
         if (!index.has_value()) break;
         dead.Collect(*memstore, *index, range, &found);
         rows.insert(rows.end(), found.begin(), found.end());
@@ -477,7 +477,7 @@ uint64_t CountMemstoreEntries(const Cluster& cluster, const IndexPath& path) {
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     const std::optional<size_t> index = memstore->FindIndex(path.index->id);
     if (!index.has_value()) entries += memstore->row_count();
-    for (const format::KeyRange& range : path.RangesIn(cluster.in_order)) {
+    for (const format::KeyRange& range : path.RangesOfMemstores(cluster.in_order)) {
       if (index.has_value()) entries += memstore->CountIndex(*index, range);
     }
     if (path.nulls) entries += memstore->row_count();

@@ -28,11 +28,18 @@ struct IndexPath {
   /// nullopt: the same.
   std::optional<std::vector<format::KeyRange>> narrow = std::nullopt;
   size_t columns = 1;  ///< That `narrow` is of.
-  /// A row may have several current entries in the ranges: of a multi-valued column.
+  /// Of a skip scan (engine/query/skip_scan.h) how many values of the first column files have:
+  /// `narrow` is of files alone. nullopt: it is none.
+  std::optional<size_t> skipped_values = std::nullopt;
+  /// A row may have several current entries in the ranges, or one and no first column: of a
+  /// multi-valued index, or of a skip scan in an OR.
   bool repeats_rows = false;
 
   const std::vector<format::KeyRange>& RangesIn(bool in_order) const {
     return in_order && narrow.has_value() ? *narrow : ranges;
+  }
+  const std::vector<format::KeyRange>& RangesOfMemstores(bool in_order) const {
+    return RangesIn(in_order && !skipped_values.has_value());
   }
 };
 
