@@ -42,7 +42,7 @@ struct IndexSectionWriter::Impl {
     std::span<const uint32_t> map;
   };
   struct Part {
-    std::vector<CollectedEntry> entries;
+    CollectedEntries entries;
     IndexDigest digest;
   };
 
@@ -60,7 +60,7 @@ struct IndexSectionWriter::Impl {
   void Collect(Ordinal ordinal, std::string_view row_key, std::string_view key, bool current) {
     const std::string_view copy = keys.Copy(key);
     Part& to = part(current);
-    to.entries.push_back({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
+    to.entries.Add({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
     to.digest.Add(key, row_key);
   }
   /// Finds `puts` if each column has at most one Put in the row, which nothing there can hide: the
@@ -191,9 +191,8 @@ void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint3
 bool IndexSectionWriter::is_complete() const { return impl_->is_complete; }
 
 uint64_t IndexSectionWriter::memory_bytes() const {
-  const size_t entries =
-      impl_->current_part.entries.capacity() + impl_->older_part.entries.capacity();
-  return impl_->keys.size_bytes() + entries * sizeof(CollectedEntry);
+  return impl_->keys.size_bytes() + impl_->current_part.entries.memory_bytes() +
+         impl_->older_part.entries.memory_bytes();
 }
 
 uint64_t IndexSectionWriter::sort_bytes() const {
@@ -204,8 +203,8 @@ uint64_t IndexSectionWriter::sort_bytes() const {
 
 void IndexSectionWriter::Sort() {
   if (std::exchange(impl_->is_sorted, true)) return;
-  SortByKey(&impl_->current_part.entries);
-  SortByKey(&impl_->older_part.entries);
+  SortByKey(impl_->current_part.entries.all());
+  SortByKey(impl_->older_part.entries.all());
 }
 
 Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_count) {
@@ -227,7 +226,7 @@ Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, 
   const bool current = which == IndexPart::kCurrent;
   Part& from = part(current);
   std::vector<std::unique_ptr<ValueSource>> sources;
-  sources.push_back(NewCollectedSource(from.entries));
+  sources.push_back(NewCollectedSource(from.entries.all()));
   for (const Input& input : inputs) {
     sources.push_back(NewMappedSource(input.section->NewUncachedCursor(which), input.map));
   }
