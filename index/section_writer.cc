@@ -43,22 +43,21 @@ struct IndexSectionWriter::Impl {
     std::span<const uint32_t> map;
   };
   struct Part {
-    std::vector<CollectedEntry> entries;
+    CollectedEntries entries;
     // In the place of entries, if the index is multi-valued; else nullptr.
     std::unique_ptr<ValueCollector> values;
     uint64_t memory_bytes() const {
-      return values != nullptr ? values->memory_bytes()
-                               : entries.capacity() * sizeof(CollectedEntry);
+      return values != nullptr ? values->memory_bytes() : entries.memory_bytes();
     }
     uint64_t sort_bytes() const {
       return values != nullptr ? values->sort_bytes() : entries.size() * sizeof(CollectedEntry);
     }
     void Sort() {
-      SortByKey(&entries);
+      SortByKey(entries.all());
       if (values != nullptr) values->Sort();
     }
-    std::unique_ptr<ValueSource> NewSource() const {
-      return values != nullptr ? values->NewSource() : NewCollectedSource(entries);
+    std::unique_ptr<ValueSource> NewSource() {
+      return values != nullptr ? values->NewSource() : NewCollectedSource(entries.all());
     }
     IndexDigest digest;
   };
@@ -79,7 +78,7 @@ struct IndexSectionWriter::Impl {
     to.digest.Add(key, row_key);
     if (to.values != nullptr) return to.values->Add(key, ordinal.value);
     const std::string_view copy = keys.Copy(key);
-    to.entries.push_back({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
+    to.entries.Add({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
   }
   /// Finds `puts` if each column has at most one Put in the row, which nothing there can hide, of
   /// one value: the common case.
@@ -261,7 +260,7 @@ Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, 
                               " entries were merged, but the digests of the inputs imply " +
                               std::to_string(from.digest.count));
   }
-  from.entries = std::vector<CollectedEntry>();  // Which frees the memory; = {} would not.
+  from.entries = {};
   from.values.reset();
   (current ? summary->current_entries : summary->older_entries) = writer.entries();
   (current ? summary->current_values : summary->older_values) = writer.values();

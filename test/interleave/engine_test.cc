@@ -86,6 +86,9 @@ BOOST_AUTO_TEST_SUITE(interleave_files)
 BOOST_AUTO_TEST_CASE(AnIndexIsCreatedBesideWritersAndAFlush) {
   ExploreNamed("AnIndexIsCreatedBesideWritersAndAFlush");
 }
+BOOST_AUTO_TEST_CASE(AnIndexIsDroppedBesideItsBuild) {
+  ExploreNamed("AnIndexIsDroppedBesideItsBuild");
+}
 BOOST_AUTO_TEST_CASE(AnIndexIsBuiltBesideACompaction) {
   ExploreNamed("AnIndexIsBuiltBesideACompaction");
 }
@@ -118,6 +121,8 @@ BOOST_AUTO_TEST_CASE(ANamedSnapshotGoesBesideACompaction) {
 BOOST_AUTO_TEST_CASE(ANamedSnapshotThenAPowerCut) { ExploreNamed("ANamedSnapshotThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(ObservedWritesBesideAFlush) { ExploreNamed("ObservedWritesBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(AnObserverComesBesideWrites) { ExploreNamed("AnObserverComesBesideWrites"); }
+BOOST_AUTO_TEST_CASE(AppendsBesideAFlush) { ExploreNamed("AppendsBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(AppendsThenAPowerCut) { ExploreNamed("AppendsThenAPowerCut"); }
 
 BOOST_AUTO_TEST_SUITE_END()
 

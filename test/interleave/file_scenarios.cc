@@ -1,5 +1,5 @@
 // Scenarios of what makes files beside flushes and merges: builds of indexes, loads, named
-// snapshots; and of observed writes. See scenarios.h.
+// snapshots; of observed writes, and of appends. See scenarios.h.
 #include <utility>
 
 #include "test/interleave/scenarios.h"
@@ -33,6 +33,27 @@ EngineScenario AnIndexIsCreatedBesideWritersAndAFlush() {
                world.Write({{"b", "0"}});
              }},
             {[&] { world.Flush(); }, [&] { world.Query("1"); }}};
+  };
+  return scenario;
+}
+
+// The copies of files are under way when the index goes, and have another one's id when it comes
+// again.
+EngineScenario AnIndexIsDroppedBesideItsBuild() {
+  EngineScenario scenario{.name = "AnIndexIsDroppedBesideItsBuild",
+                          .plan = {.tuning = QuietTuning(), .no_index = true}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"b", "1"}});
+    world.Flush();
+    world.CreateIndex();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.DropIndex(); }, [&] { world.CreateIndex(); }},
+            {[&] { world.Query("1"); }, [&] { world.Query("0"); }},
+            {[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] { world.Flush(); }, [&] { world.Query("1"); }}};
   };
   return scenario;
 }
@@ -355,10 +376,39 @@ EngineScenario AnObserverComesBesideWrites() {
   return scenario;
 }
 
+// As increments, and the index finds what they make.
+EngineScenario AppendsBesideAFlush() {
+  EngineScenario scenario{.name = "AppendsBesideAFlush", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) { world.Append("a", "1"); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Append("a", "2"); }, [&] { world.Query("12"); }},
+            {[&] {
+               world.Write({{"a", "0"}});
+             },
+             [&] { world.Append("a", "2"); }},
+            {[&] { world.Flush(); }, [&] { world.Get("a"); }}};
+  };
+  return scenario;
+}
+
+EngineScenario AppendsThenAPowerCut() {
+  EngineScenario scenario{.name = "AppendsThenAPowerCut",
+                          .plan = {.tuning = QuietTuning(), .power_cut = true}};
+  scenario.prepare = [](World& world) { world.Append("a", "1", Durability::kSynced); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Append("a", "2", Durability::kSynced); },
+             [&] { world.Append("a", "3", Durability::kBuffered); }},
+            {[&] { world.Append("a", "4", Durability::kSynced); }},
+            {[&] { world.Flush(); }, [&] { world.Append("b", "5", Durability::kSynced); }}};
+  };
+  return scenario;
+}
+
 }  // namespace
 
 std::vector<EngineScenario> FileScenarios() {
   std::vector<EngineScenario> scenarios = {AnIndexIsCreatedBesideWritersAndAFlush(),
+                                           AnIndexIsDroppedBesideItsBuild(),
                                            AnIndexIsBuiltBesideACompaction(),
                                            AnIndexIsBuiltBesideASplit(),
                                            AnIndexIsBuiltInASharedFile(),
@@ -376,7 +426,9 @@ std::vector<EngineScenario> FileScenarios() {
                                            ANamedSnapshotGoesBesideACompaction(),
                                            ANamedSnapshotThenAPowerCut(),
                                            ObservedWritesBesideAFlush(),
-                                           AnObserverComesBesideWrites()};
+                                           AnObserverComesBesideWrites(),
+                                           AppendsBesideAFlush(),
+                                           AppendsThenAPowerCut()};
   for (EngineScenario& scenario : scenarios) {
     scenario.suite = "interleave_files";
     if (scenario.budget.random == 0) scenario.budget = kUsual;

@@ -121,6 +121,10 @@ class World {
   // Calls of world_calls.cc.
   /// Adds the index "by_c" to "t".
   void CreateIndex();
+  void DropIndex();
+  /// Appends to the column "c".
+  void Append(const std::string& row, const std::string& text,
+              Durability durability = Durability::kWritten);
   enum class Order : uint8_t { kRising, kAny };
   /// Puts rows into "t" by a bulk load: it begins, and all are there at its Commit.
   void Load(const Rows& rows, Order order = Order::kRising);
