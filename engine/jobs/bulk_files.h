@@ -30,6 +30,7 @@ class BulkFiles {
   /// `work` outlives it. `parallel` shares the work of Add and End.
   BulkFiles(const LoadWork& work, Spec spec, base::Parallel* parallel)
       : spec_(std::move(spec)),
+        families_(WithoutFormerLimits(spec_.table->families)),
         files_(work.files, spec_.table, RegionsOfTable(*work.regions, spec_.table)) {
     files_.Share(parallel);
   }
@@ -45,7 +46,15 @@ class BulkFiles {
   Status Take(const wal::Operation& operation);
   Status WriteRow();
 
+  /// All rows are after every change of limits.
+  static std::vector<format::FamilyRecord> WithoutFormerLimits(
+      std::vector<format::FamilyRecord> families) {
+    for (format::FamilyRecord& family : families) family.former_limits.clear();
+    return families;
+  }
+
   const Spec spec_;
+  const std::vector<format::FamilyRecord> families_;  // As of the table.
   LoadFiles files_;
 
   // The current row. Its cells have the numbers of their operations as sequences, so that of two
