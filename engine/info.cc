@@ -93,6 +93,15 @@ RegionInfo Describe(const format::TableRecord& table, const RegionVersion& versi
 TableInfo Describe(const Table& table, const IndexBuilder& builder) {
   TableInfo info;
   info.options = OptionsOf(*table.record);
+  for (const format::FamilyRecord& family : table.record->families) {
+    if (family.dropped) continue;
+    for (const format::FormerLimits& limits : family.former_limits) {
+      info.former_limits.push_back({.family = family.options.name,
+                                    .sequence = limits.changed_at.value,
+                                    .max_versions = limits.max_versions,
+                                    .expired_through = limits.expired_through});
+    }
+  }
   const uint64_t bytes_per_second = builder.BytesPerSecond();
   for (const IndexOptions& options : info.options.indexes) {
     info.indexes.emplace_back().options = options;

@@ -147,6 +147,7 @@ struct Memstore::Impl {
 Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::MemoryAccount* account,
                    uint64_t rows_expected, uint32_t chain_cells_max)
     : table_(std::move(table)),
+      limits_(table_),
       chain_cells_max_(std::min(chain_cells_max, MemRow::kChainCellsCounted - 1)),
       impl_(std::make_unique<Impl>(*table_, account, rows_expected)) {}
 
@@ -319,7 +320,7 @@ void Memstore::ApplyOne(const RowOperation& operation, const RowFound& found) {
   const MemCell* newest = chain.newest;
   uint32_t chain_cells = row->chain_cells + static_cast<uint32_t>(cells.size());
   if (chain_cells > chain_cells_max_ && row->chain_cells > 0) {
-    newest = impl.NewTree(*table_, chain.newest);
+    newest = impl.NewTree(*limits_, chain.newest);
     // A reader walks a tree and the chain in front of it, so that chain is half as long.
     chain_cells = chain_cells_max_ / 2;
   }

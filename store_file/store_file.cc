@@ -130,7 +130,8 @@ Result<IndexSection*> StoreFile::Index(IndexId index) {
 
 bool StoreFile::MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const {
   for (const FamilyRecord& family : families) {
-    const std::optional<int64_t> expired = family.ExpiredThrough(now_micros);
+    const std::optional<int64_t> expired =
+        family.ExpiredThrough(now_micros, impl_->statistics.min_sequence);
     if (!expired.has_value()) continue;
     for (const ColumnTimes& times : impl_->statistics.family_times) {
       if (times.family == family.id && times.min_timestamp <= *expired) return true;

@@ -66,8 +66,7 @@ Status BulkFiles::WriteRow() {
   if (!is_sorted_) format::SortCells(cells_);
   kept_.clear();
   format::RetainCells(
-      cells_, {.families = spec_.table->families, .snapshots = {}, .now_micros = spec_.now_micros},
-      &kept_);
+      cells_, {.families = families_, .snapshots = {}, .now_micros = spec_.now_micros}, &kept_);
   if (!kept_.empty()) {
     for (format::Cell& cell : kept_) cell.sequence = {};
     ASSIGN_OR_RETURN(format::StoreFileWriter* const writer, files_.WriterFor(key_));

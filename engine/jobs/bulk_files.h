@@ -61,6 +61,7 @@ class BulkFiles {
   /// All outlive it. `parallel` shares the work of Add and End; what was written goes to `spares`.
   BulkFiles(const LoadWork& work, Spec spec, base::Parallel* parallel, SpareBatches* spares)
       : spec_(std::move(spec)),
+        families_(WithoutFormerLimits(spec_.table->families)),
         spares_(*spares),
         files_(work.files, spec_.table, RegionsOfTable(*work.regions, spec_.table)) {
     files_.Share(parallel);
@@ -78,7 +79,15 @@ class BulkFiles {
   void AddSorted(std::span<const format::Cell> cells);
   Status WriteRow();
 
+  /// All rows are after every change of limits.
+  static std::vector<format::FamilyRecord> WithoutFormerLimits(
+      std::vector<format::FamilyRecord> families) {
+    for (format::FamilyRecord& family : families) family.former_limits.clear();
+    return families;
+  }
+
   const Spec spec_;
+  const std::vector<format::FamilyRecord> families_;  // As of the table.
   SpareBatches& spares_;
   LoadFiles files_;
 

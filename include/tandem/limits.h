@@ -19,6 +19,7 @@ inline constexpr uint64_t kWholeRowBytesMax = 64 * 1024 * 1024;  ///< A row that
 inline constexpr uint32_t kRegionsMax = 4096;                    ///< Regions of one table.
 inline constexpr size_t kSplitKeysBytesMax = 8 * 1024 * 1024;    ///< All split keys of a table.
 inline constexpr uint32_t kFamiliesMax = 64;                     ///< Families of one table.
+inline constexpr size_t kFormerLimitsMax = 16;                   ///< Of a family, until compacted.
 inline constexpr uint32_t kIndexesMax = 64;                      ///< Indexes of one table.
 inline constexpr size_t kIndexColumnsMax = 16;                   ///< Columns of one index.
 inline constexpr size_t kFunctionsMax = 8;                       ///< Functions in each other.

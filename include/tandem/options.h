@@ -166,7 +166,7 @@ struct QueryOptions {
   std::string order_by = {};
   /// With order_by: the largest value of the first column first. The other columns turn with it.
   bool descending = false;
-  uint64_t limit = 0;       ///< 0: no limit.
+  uint64_t limit = 0;  ///< 0: no limit.
   /// The index to use and no other, whatever it costs; kInvalidArgument where it cannot serve the
   /// predicate. It serves any predicate if order_by is the same. A file whose part of the index is
   /// broken is scanned (Explanation::files_scanned), and the rows are then sorted. Empty: the

@@ -79,7 +79,8 @@ SmallStep NewStep(Dice* dice, const TablePlan& plan) {
               : choice < 82 ? Kind::kRunOne
               : choice < 87 ? Kind::kTakeSnapshot
               : choice < 89 ? Kind::kReleaseSnapshot
-              : choice < 93 ? Kind::kAdvanceClock
+              : choice < 91 ? Kind::kAdvanceClock
+              : choice < 94 ? Kind::kAlter
               : choice < 95 ? Kind::kReopen
               : choice < 98 ? Kind::kCrash
                             : Kind::kKill;
@@ -141,6 +142,7 @@ class SmallRun {
   void NoteIn(RunTrace* trace, const SmallStep& step);
   void Live(const SmallStep& step);
   void Write(const SmallStep& step);
+  void Alter(const SmallStep& step);
   void Crash(const SmallStep& step);
   void Check(bool thoroughly);
   void CheckMoment(const Moment& moment, bool thoroughly);
@@ -153,7 +155,7 @@ class SmallRun {
   Dice dice_;
   Store store_;
   Checker checker_;
-  const TablePlan plan_;
+  TablePlan plan_;
   Model model_;
   std::unique_ptr<Journal> journal_;
   std::vector<HeldSnapshot> snapshots_;
@@ -235,6 +237,8 @@ void SmallRun::Live(const SmallStep& step) {
       return;
     case Kind::kAdvanceClock:
       return store_.clock().Advance(static_cast<int64_t>(step.argument % 4));
+    case Kind::kAlter:
+      return Alter(step);
     case Kind::kReopen:
       snapshots_.clear();
       RequireOk(store_.Close(), "close");
@@ -270,6 +274,33 @@ void SmallRun::Write(const SmallStep& step) {
   if (step.synced) journal_->MarkDurable();
 }
 
+// It is durable, and so is what was written before it, since cells may go.
+void SmallRun::Alter(const SmallStep& step) {
+  const std::vector<FamilyOptions>& families = plan_.options.families;
+  JournalBatch entry;
+  entry.emptied = "w";
+  const FamilyOptions before = families[step.argument % families.size()];
+  entry.altered = before;
+  entry.altered->max_versions = 1 + static_cast<uint32_t>(step.argument / 2 % 4);
+  if (world_.ttl_micros != 0 || step.argument / 8 % 4 == 0) {
+    constexpr int64_t kTimes[] = {0, 3, 4, 6, 9};
+    entry.altered->ttl_micros = kTimes[step.argument / 32 % std::size(kTimes)];
+  }
+  if (world_.switches_memstores) entry.altered->ttl_micros = 0;
+  RequireOk(store_.engine().AlterFamily("w", *entry.altered), "alter");
+  const bool is_same = entry.altered->max_versions == before.max_versions &&
+                       entry.altered->ttl_micros == before.ttl_micros;
+  if (is_same) return;  // It makes nothing durable.
+  entry.now_micros = now();
+  entry.last_sequence = store_.engine().Info().last_sequence;
+  model_.AlterFamily("w", *entry.altered, entry.now_micros);
+  plan_.options = model_.table("w");
+  ++counters_.schema_edits;
+  ++counters_.limits_changed;
+  journal_->Append(std::move(entry));
+  journal_->MarkDurable();
+}
+
 void SmallRun::Crash(const SmallStep& step) {
   snapshots_.clear();
   const bool killed = step.kind == SmallStep::Kind::kKill;
@@ -297,6 +328,7 @@ void SmallRun::Crash(const SmallStep& step) {
     content.emplace(row.key, row);
   }
   model_ = journal_->Recover(recovered);
+  plan_.options = model_.table("w");
 }
 
 void SmallRun::Check(bool thoroughly) {
@@ -336,11 +368,12 @@ void SmallRun::Verify() {
 
 std::string SmallStep::Describe() const {
   constexpr const char* kNames[] = {
-      "write",         "flush",  "compact", "run one job", "take snapshot", "release snapshot",
-      "advance clock", "reopen", "crash",   "kill"};
+      "write",         "flush", "compact", "run one job", "take snapshot", "release snapshot",
+      "advance clock", "alter", "reopen",  "crash",       "kill"};
   std::string text = kNames[static_cast<int>(kind)];
   for (const ModelOperation& operation : batch) text += "; " + operation.Describe();
   if (synced) text += "; synced";
+  if (kind == Kind::kAlter) text += " by " + std::to_string(argument);
   if (kind == Kind::kAdvanceClock) text += " by " + std::to_string(argument % 4);
   return text;
 }

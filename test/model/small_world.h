@@ -24,6 +24,7 @@ struct SmallStep {
     kTakeSnapshot,
     kReleaseSnapshot,
     kAdvanceClock,
+    kAlter,  ///< The limits of a family.
     kReopen,
     kCrash,
     kKill,

@@ -102,6 +102,7 @@ Step RandomStep(const std::vector<TablePlan>& plans, Dice* dice) {
   if (choice == 11 && !plan.unlogged) {
     step.kind = dice->Chance(50)   ? Step::Kind::kToggleIndex
                 : dice->Chance(33) ? Step::Kind::kRenewFamily
+                : dice->Chance(50) ? Step::Kind::kAlterFamily
                 : dice->Chance(50) ? Step::Kind::kTruncate
                                    : Step::Kind::kDropAndCreate;
     step.table = plan.options.name;
@@ -141,6 +142,7 @@ std::string Step::Describe() const {
                                     "create or drop an index",
                                     "create or drop a snapshot",
                                     "drop and add a family",
+                                    "alter a family",
                                     "copy onto itself",
                                     "run one job",
                                     "close and reopen"};

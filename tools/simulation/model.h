@@ -86,6 +86,9 @@ class Model {
   void Truncate(const std::string& table) { tables_.at(table).rows.clear(); }
   /// Takes away the cells of a family, and the types of its columns.
   void EmptyFamily(const std::string& table, const std::string& family);
+  /// The family of that name gets these options. What its former limits hide at `now_micros`, and
+  /// what is beyond the new number of versions, is gone for good.
+  void AlterFamily(const std::string& table, const FamilyOptions& options, int64_t now_micros);
   void Rename(const std::string& from, const std::string& to);
   /// Conditions on a column keep the type that they had.
   void ChangeIndexes(const std::string& table,

@@ -379,8 +379,24 @@ Status Worker::ChangeIndex(const std::string& table) {
   return In(Format("{} index {} of {}", drops ? "drop" : "create", index.name, table), status);
 }
 
+/// Other limits of a family that nobody writes to. Merges that run beside it begin again, and later
+/// ones give the cells of all families another sequence.
+Status Worker::AlterFamily(const std::string& table) {
+  const auto versions = 1 + static_cast<uint32_t>(dice_.Below(5));
+  stressed_.Begin("alteration of a family");
+  stressed_.log->Add(Format("{} alter family extra of {} to {}", thread_, table, versions));
+  const Status status =
+      stressed_.database->AlterFamily(table, {.name = "extra", .max_versions = versions});
+  // It may not be there, and limits are changed a number of times until the table is compacted.
+  const bool is_refused =
+      status.code() == StatusCode::kNotFound || status.code() == StatusCode::kUnsupported;
+  if (status.ok()) stressed_.expected->Add(Count::kFamilyChanges);
+  return is_refused ? Status() : In("alter family extra of " + table, status);
+}
+
 /// Adds a family that nobody writes to, or drops it, beside all that reads and writes the others.
 Status Worker::ChangeFamily(const std::string& table) {
+  if (dice_.Chance(40)) return AlterFamily(table);
   const bool drops = dice_.Chance(50);
   stressed_.Begin(drops ? "drop of a family" : "addition of a family");
   stressed_.log->Add(Format("{} {} family extra of {}", thread_, drops ? "drop" : "add", table));

@@ -57,6 +57,7 @@ class Worker {
   Status Split(const std::string& table);
   Status MergeRegions(const std::string& table);
   Status ChangeIndex(const std::string& table);
+  Status AlterFamily(const std::string& table);
   Status ChangeFamily(const std::string& table);
   std::string_view TableOf(uint32_t slot);
 

@@ -228,8 +228,9 @@ it. A single condition is cast by itself: "total::int64 < 10".
          tandem family drop shop/ orders audit --yes
 
 add gives a table another family. alter changes what is named: compression and block size
-for files that are written from now on; versions and ttl at once, but only down, since
-what merges have left out does not come back. drop takes the family with its cells, and
+for files that are written from now on; versions and ttl at once. More versions and a
+longer ttl hold for what is visible now and comes later: what was cut or has expired does
+not come back (ttl=0s: cells never vanish). drop takes the family with its cells, and
 rows that had no others; indexes over its columns have to be dropped before. Where cells
 are lost, the verb asks first; elsewhere than at a terminal --yes is needed. Snapshots
 that a program holds go on with what they had.
