@@ -168,7 +168,8 @@ void AddValues(const Function& function, std::string_view text, ValueList* value
     case FunctionKind::kJsonEach:
       return AddJsonScalars(text, *ParseJsonPath(function.text), values);
     case FunctionKind::kWords:
-      return AddWords(text, values);
+      AddWords(text, values);
+      return;
     default:
       return AddTrigrams(text, values);
   }

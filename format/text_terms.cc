@@ -26,11 +26,15 @@ char LowerAscii(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A
 
 bool IsAsciiOfWord(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
 
-void AddWord(std::string_view word, ValueList* words) {
-  if (!word.empty() && word.size() <= kWordBytesMax) words->Add(word);
+// False: it is too long.
+bool AddWord(std::string_view word, ValueList* words) {
+  if (word.size() > kWordBytesMax) return false;
+  if (!word.empty()) words->Add(word);
+  return true;
 }
 
-void AddAsciiWords(std::string_view text, ValueList* words) {
+bool AddAsciiWords(std::string_view text, ValueList* words) {
+  bool has_all = true;
   std::string word;
   for (const char c : text) {
     const char lower = LowerAscii(c);
@@ -38,10 +42,10 @@ void AddAsciiWords(std::string_view text, ValueList* words) {
       word += lower;
       continue;
     }
-    AddWord(word, words);
+    has_all &= AddWord(word, words);
     word.clear();
   }
-  AddWord(word, words);
+  return AddWord(word, words) && has_all;
 }
 
 // Scripts that are written without spaces: kana, and ideographs of all planes.
@@ -127,10 +131,11 @@ uint64_t UnicodeVersion() {
   return version;
 }
 
-void AddWords(std::string_view text, ValueList* words) {
+bool AddWords(std::string_view text, ValueList* words) {
   if (IsAscii(text)) return AddAsciiWords(text, words);
-  if (!IsUtf8(text)) return;
+  if (!IsUtf8(text)) return false;
   const std::string folded = Folded(text);
+  bool has_all = true;
   std::string word;
   ForEachCharacter(folded, [&](utf8proc_int32_t character, std::string_view bytes) {
     const bool is_alone = IsWordAlone(character);
@@ -138,11 +143,11 @@ void AddWords(std::string_view text, ValueList* words) {
       word += bytes;
       return;
     }
-    AddWord(word, words);
+    has_all &= AddWord(word, words);
     word.clear();
-    if (is_alone && IsOfWord(character)) AddWord(bytes, words);
+    if (is_alone && IsOfWord(character)) words->Add(bytes);
   });
-  AddWord(word, words);
+  return AddWord(word, words) && has_all;
 }
 
 void AddTrigrams(std::string_view text, ValueList* trigrams) {

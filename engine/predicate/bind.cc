@@ -14,7 +14,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/predicate/bound.h"
 #include "engine/predicate/literal.h"
@@ -193,17 +192,20 @@ class Binder {
     return node;
   }
 
-  // One leaf for each word of the text.
-  static Result<BoundNode> BindWords(const std::string& text, bool negated, BoundLeaf leaf) {
+  // One leaf for each word of the text. What no row can have, or no word at all, is in no row.
+  static BoundNode BindWords(const std::string& text, bool negated, BoundLeaf leaf) {
     format::ValueList words;
-    format::AddWords(text, &words);
+    const bool has_all = format::AddWords(text, &words);
     std::set<std::string_view> distinct;
     for (size_t i = 0; i < words.size(); ++i) distinct.insert(words[i]);
-    if (distinct.empty()) {
-      return Status::InvalidArgument(format::Described(leaf.column) + " CONTAINS " +
-                                     base::Quote(text) + ": expected a word, found none");
-    }
     BoundNode group;
+    if (!has_all || distinct.empty()) {
+      group.kind = BoundNode::Kind::kLeaf;
+      group.leaf = std::move(leaf);
+      if (negated) group.leaf.values = ValueSet::All();
+      SimplifyEvery(&group.leaf);
+      return group;
+    }
     group.kind = GroupKind(Kind::kAnd, negated);
     for (const std::string_view word : distinct) {
       BoundNode& node = group.children.emplace_back();

@@ -110,6 +110,7 @@ ColumnSet BoundPredicate::Columns() const {
 bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root_); }
 
 Result<bool> BoundPredicate::Matches(std::string_view row, std::span<const format::Cell> cells) {
+  values_cell_ = nullptr;
   return Matches(root_, row, cells);
 }
 
@@ -146,7 +147,11 @@ Result<bool> BoundPredicate::Matches(const BoundLeaf& leaf, const format::Cell& 
 }
 
 bool BoundPredicate::MatchesValues(const BoundLeaf& leaf, const format::Cell& cell) {
-  format::ValuesOfPut(leaf.column, cell, &values_);
+  if (values_cell_ != &cell || *values_functions_ != leaf.column.functions) {
+    format::ValuesOfPut(leaf.column, cell, &values_);
+    values_cell_ = &cell;
+    values_functions_ = &leaf.column.functions;
+  }
   bool has_any = false;
   for (size_t i = 0; i < values_.size(); ++i) {
     std::string_view value = values_[i];

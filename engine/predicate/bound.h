@@ -101,7 +101,10 @@ class BoundPredicate {
 
   BoundNode root_;
   std::string scratch_;
+  // Of the row that Matches looks at: several leaves may be over one multi-valued column.
   format::ValueList values_;
+  const format::Cell* values_cell_ = nullptr;  // nullptr: of none.
+  const Functions* values_functions_ = nullptr;
 };
 
 /// The newest cell of a column among visible ones; nullptr when there is none.

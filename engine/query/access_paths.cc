@@ -22,8 +22,9 @@ namespace {
 
 using Kind = BoundNode::Kind;
 
-// Of a part that is looked for: how many are counted, and how many are read. The rest would rule
-// out little.
+// Of a part that is looked for: how much of it is looked at, how many trigrams are counted, and how
+// many are read. The rest would rule out little.
+constexpr size_t kPartBytesMax = 1024;
 constexpr size_t kTrigramsMax = 32;
 constexpr size_t kTrigramsIntersected = 4;
 // Reading this many entries costs less than reading a row.
@@ -199,7 +200,7 @@ AccessPathFinder::Found AccessPathFinder::AccessByTrigrams(const format::IndexRe
                                                            const BoundLeaf& leaf) const {
   if (!HasTrigrams(index, leaf)) return std::optional<AccessPath>();
   format::ValueList trigrams;
-  format::AddTrigrams(*leaf.part, &trigrams);
+  format::AddTrigrams(std::string_view(*leaf.part).substr(0, kPartBytesMax), &trigrams);
   std::set<std::string> keys;
   for (size_t i = 0; i < trigrams.size() && keys.size() < kTrigramsMax; ++i) {
     std::string key;

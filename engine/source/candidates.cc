@@ -52,7 +52,8 @@ Status AddRepeated(IndexPart part, const format::KeyRange& range, uint32_t row_c
   RETURN_IF_ERROR(value->Seek(range.low));
   while (value->valid() && range.Contains(value->key())) {
     RETURN_IF_ERROR(value->AppendOrdinals(&entries));
-    if (entries.size() > row_count) SortUnique(&entries, row_count);
+    // At least half of them go, so that each is looked at a few times.
+    if (entries.size() > 2 * size_t{row_count}) SortUnique(&entries, row_count);
     RETURN_IF_ERROR(value->Next());
   }
   SortUnique(&entries, row_count);

@@ -10,7 +10,8 @@
 // inside quotes is doubled. IN () matches no row. Keywords are not case-sensitive.
 //
 // CONTAINS looks for the bytes of its text; of words(title) it looks for each word of its text, in
-// any order: words(title) CONTAINS 'Storage engine'.
+// any order: words(title) CONTAINS 'Storage engine'. A text without a word is in no row, nor is one
+// with a word that is too long.
 //
 // Meaning: a column compares as its type (ColumnOptions), functions as what they return, or either
 // as the type that it is cast to: `size::int64 < 10`. Stored text that does not fit the type counts
