@@ -76,6 +76,9 @@ BOOST_AUTO_TEST_CASE(IncrementsThenAPowerCut) { ExploreNamed("IncrementsThenAPow
 BOOST_AUTO_TEST_CASE(TransactionsBesideAFlush) { ExploreNamed("TransactionsBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(TransactionsBesideASplit) { ExploreNamed("TransactionsBesideASplit"); }
 BOOST_AUTO_TEST_CASE(TransactionsThenAPowerCut) { ExploreNamed("TransactionsThenAPowerCut"); }
+BOOST_AUTO_TEST_CASE(CheckedRangesBesideAFlush) { ExploreNamed("CheckedRangesBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(CheckedRangesBesideASplit) { ExploreNamed("CheckedRangesBesideASplit"); }
+BOOST_AUTO_TEST_CASE(CheckedRangesThenAPowerCut) { ExploreNamed("CheckedRangesThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(WritersWaitForFlushes) { ExploreNamed("WritersWaitForFlushes"); }
 
 BOOST_AUTO_TEST_SUITE_END()

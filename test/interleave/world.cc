@@ -337,6 +337,34 @@ void World::CopyInTransaction(const std::string& from, const std::string& to,
   if (recording_ && MayBeLost(durability)) history_.LetLastBeLeftOut();
 }
 
+void World::PutIfFewInTransaction(const std::string& row, uint64_t few, Durability durability) {
+  Call call(this, "put " + row + " if few");
+  const Predicate hits = Predicate::Equal("c", "1");
+  const ModelOperation put = OperationOf({row, "1"});
+  uint64_t seen = 0;
+  const auto run = [&]() -> Status {
+    ASSIGN_OR_RETURN(Transaction transaction,
+                     engine::TransactionState::Begin(engine_.get(), {.validate_ranges = true}));
+    ASSIGN_OR_RETURN(seen, transaction.Count({}, "t", hits, {.use_index = "by_c"}));
+    if (seen < few) RETURN_IF_ERROR(transaction.Put("t", row, "d", "c", "1"));
+    return transaction.Commit({.durability = durability});
+  };
+  const Status status = run();
+  call.End();
+  if (status.code() == StatusCode::kConflict) {
+    return call.Record("conflict", [](ModelState* state) { return !state->closed; });
+  }
+  const auto apply = [seen, few, put, hits](ModelState* state) {
+    if (state->closed || state->model.Count("t", hits, kNow) != seen) return false;
+    if (seen < few) state->model.Apply(put, ++state->last_timestamp, kNow);
+    return true;
+  };
+  if (!status.ok()) return call.RecordStatus(status, nullptr);
+  if (!recording_) apply(&start_);
+  call.Record(std::to_string(seen), apply);
+  if (recording_ && seen < few && MayBeLost(durability)) history_.LetLastBeLeftOut();
+}
+
 void World::Get(const std::string& row) {
   Call call(this, "get " + row);
   const ModelOperation place = OperationOf({row, ""});

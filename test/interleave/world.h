@@ -92,6 +92,11 @@ class World {
   /// that reads both. On a conflict nothing happens.
   void CopyInTransaction(const std::string& from, const std::string& to,
                          Durability durability = Durability::kWritten);
+  /// Puts "1" into the column "c" of the row if fewer than `few` rows have it there, by a
+  /// transaction that counts them by the index and has its ranges checked. On a conflict nothing
+  /// happens.
+  void PutIfFewInTransaction(const std::string& row, uint64_t few = 2,
+                             Durability durability = Durability::kWritten);
   /// Of any table.
   void Get(const std::string& row);
   /// Whether there is a table of this name.
