@@ -69,6 +69,7 @@ BOOST_AUTO_TEST_CASE(IncrementsBesideAFlush) { ExploreNamed("IncrementsBesideAFl
 BOOST_AUTO_TEST_CASE(IncrementsBesideSwitchesAndAMerge) {
   ExploreNamed("IncrementsBesideSwitchesAndAMerge");
 }
+BOOST_AUTO_TEST_CASE(AppendsBesideAFlush) { ExploreNamed("AppendsBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(ADeleteCellBesideAPut) { ExploreNamed("ADeleteCellBesideAPut"); }
 BOOST_AUTO_TEST_CASE(ChecksBesideATruncation) { ExploreNamed("ChecksBesideATruncation"); }
 BOOST_AUTO_TEST_CASE(IncrementsBesideASplit) { ExploreNamed("IncrementsBesideASplit"); }
@@ -88,6 +89,9 @@ BOOST_AUTO_TEST_SUITE(interleave_files)
 
 BOOST_AUTO_TEST_CASE(AnIndexIsCreatedBesideWritersAndAFlush) {
   ExploreNamed("AnIndexIsCreatedBesideWritersAndAFlush");
+}
+BOOST_AUTO_TEST_CASE(AnIndexIsDroppedBesideReadsAndAFlush) {
+  ExploreNamed("AnIndexIsDroppedBesideReadsAndAFlush");
 }
 BOOST_AUTO_TEST_CASE(AnIndexIsBuiltBesideACompaction) {
   ExploreNamed("AnIndexIsBuiltBesideACompaction");

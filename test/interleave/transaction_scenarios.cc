@@ -1,4 +1,4 @@
-// Scenarios of transactions: over the same rows, and over ranges that are checked.
+// Scenarios of transactions, over the same rows and over ranges that are checked, and of appends.
 #include <vector>
 
 #include "test/interleave/scenarios.h"
@@ -7,6 +7,18 @@ namespace tandem::test {
 namespace {
 
 using Threads = std::vector<World::Thread>;
+
+// What an append returns is the value of the one before it and its own token.
+EngineScenario AppendsBesideAFlush() {
+  EngineScenario scenario{.name = "AppendsBesideAFlush", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) { world.Append("a", "0"); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Append("a", "1"); }, [&] { world.Append("a", "2"); }},
+            {[&] { world.Append("a", "3", Durability::kMemory); }, [&] { world.Get("a"); }},
+            {[&] { world.Flush(); }, [&] { world.Append("a", "4"); }}};
+  };
+  return scenario;
+}
 
 // Of transactions over the same rows, each that commits read what it replaced, wherever that is by
 // then: in a memstore, in a file, in the group of another.
@@ -108,8 +120,9 @@ EngineScenario TransactionsThenAPowerCut() {
 }  // namespace
 
 std::vector<EngineScenario> TransactionScenarios() {
-  return {TransactionsBesideAFlush(),  TransactionsBesideASplit(),  TransactionsThenAPowerCut(),
-          CheckedRangesBesideAFlush(), CheckedRangesBesideASplit(), CheckedRangesThenAPowerCut()};
+  return {AppendsBesideAFlush(),       TransactionsBesideAFlush(),  TransactionsBesideASplit(),
+          TransactionsThenAPowerCut(), CheckedRangesBesideAFlush(), CheckedRangesBesideASplit(),
+          CheckedRangesThenAPowerCut()};
 }
 
 }  // namespace tandem::test

@@ -265,6 +265,26 @@ void World::Increment(const std::string& row, Durability durability) {
   if (recording_ && MayBeLost(durability)) history_.LetLastBeLeftOut();
 }
 
+void World::Append(const std::string& row, const std::string& token, Durability durability) {
+  Call call(this, "append " + token + " to " + row);
+  const ColumnValue column{.qualifier = "l", .value = token};
+  const auto values =
+      engine_->AppendColumns({.durability = durability}, "t", row, "d", {&column, 1});
+  call.End();
+  if (!values.has_value()) return call.RecordStatus(values.status(), nullptr);
+  const auto apply = [row, token, value = values->front()](ModelState* state) {
+    const auto before = state->model.Value("t", row, {.family = "d", .qualifier = "l"}, kNow);
+    if (state->closed || before.value_or("") + token != value) return false;
+    const ModelOperation put{
+        .table = "t", .row = row, .family = "d", .columns = {{"l", value}}, .timestamp = {}};
+    state->model.Apply(put, ++state->last_timestamp, kNow);
+    return true;
+  };
+  if (!recording_) apply(&start_);
+  call.Record(values->front(), apply);
+  if (recording_ && MayBeLost(durability)) history_.LetLastBeLeftOut();
+}
+
 void World::DeleteCell(const std::string& row) {
   WriteBatch batch;
   const ModelOperation operation{.kind = ModelOperation::Kind::kDeleteCell,
@@ -430,6 +450,10 @@ void World::Count(const std::string& value) {
   Call call(this, "count c=" + value);
   const auto count = engine_->Count({}, "t", Predicate::Equal("c", value), {.use_index = "by_c"});
   call.End();
+  if (count.status().code() == StatusCode::kNotFound) {
+    return call.Record("no such index",
+                       [](ModelState* state) { return !state->closed && !state->has_index; });
+  }
   if (!count.has_value()) return call.RecordStatus(count.status(), nullptr);
   call.Record(std::to_string(*count), [count = *count, value](ModelState* state) {
     return !state->closed && count == Expected(*state, value)->size();

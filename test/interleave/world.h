@@ -84,6 +84,9 @@ class World {
   void Write(const Rows& rows, Durability durability = Durability::kWritten);
   /// Adds 1 to the column "n".
   void Increment(const std::string& row, Durability durability = Durability::kWritten);
+  /// Appends the token to the column "l".
+  void Append(const std::string& row, const std::string& token,
+              Durability durability = Durability::kWritten);
   /// Deletes the newest version of the column "c".
   void DeleteCell(const std::string& row);
   /// Puts `value` into the column "c" if it is `expected` (empty: absent).
@@ -126,6 +129,7 @@ class World {
   // Calls of world_calls.cc.
   /// Adds the index "by_c" to "t".
   void CreateIndex();
+  void DropIndex();
   enum class Order : uint8_t { kRising, kAny };
   /// Puts rows into "t" by a bulk load: it begins, and all are there at its Commit.
   void Load(const Rows& rows, Order order = Order::kRising);
