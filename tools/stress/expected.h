@@ -62,6 +62,7 @@ enum class Count : uint8_t {
   kIncrements,
   kTransfers,
   kAppends,
+  kPassedTables,
   kChecked,
   kIndexChanges,
   kFamilyChanges,

@@ -26,6 +26,7 @@
 #include "tools/stress/copies.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/lists.h"
+#include "tools/stress/passing.h"
 #include "tools/stress/saved.h"
 #include "tools/stress/schema.h"
 #include "tools/stress/stock.h"
@@ -85,6 +86,7 @@ Status Recovery::Run() {
   RETURN_IF_ERROR(RecoverSums(stressed_));
   RETURN_IF_ERROR(RecoverAccounts(stressed_));
   RETURN_IF_ERROR(RecoverLists(stressed_));
+  RETURN_IF_ERROR(RecoverPassing(stressed_));
   RETURN_IF_ERROR(RecoverStock(stressed_));
   RETURN_IF_ERROR(RecoverSaved(stressed_));
   RETURN_IF_ERROR(RecoverCopies(stressed_));

@@ -7,6 +7,7 @@
 //   bank   a few accounts, between which all threads move money in transactions
 //   lists  a few rows that all threads append tokens to (lists.h)
 //   stock  a few rows of each thread, loaded in bulk, written and truncated (stock.h)
+//   passing-N, passed-N  of thread N, for a moment (passing.h)
 //   copy-N what north held when thread N exported it (copies.h)
 #pragma once
 

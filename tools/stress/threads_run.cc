@@ -27,19 +27,15 @@ constexpr uint64_t kRowsUsual = 2000;
 constexpr int64_t kRoundMicros = 1'500'000;
 constexpr uint64_t kStepsBetweenLooks = 8;  // At the clock.
 
-constexpr const char* kCountNames[] = {"writes",          "gets",
-                                       "scans",           "mirrors_compared",
-                                       "queries",         "snapshots",
-                                       "reads_of_past",   "flushes",
-                                       "compactions",     "splits",
-                                       "region_merges",   "increments",
-                                       "transfers",       "appends",
-                                       "checked_writes",  "index_changes",
-                                       "family_changes",  "shelf_writes",
-                                       "bulk_loads",      "truncations",
-                                       "named_snapshots", "table_copies",
-                                       "verifications",   "reopens",
-                                       "recoveries",      "batches_lost_unkept",
+constexpr const char* kCountNames[] = {"writes",           "gets",          "scans",
+                                       "mirrors_compared", "queries",       "snapshots",
+                                       "reads_of_past",    "flushes",       "compactions",
+                                       "splits",           "region_merges", "increments",
+                                       "transfers",        "appends",       "tables_passed",
+                                       "checked_writes",   "index_changes", "family_changes",
+                                       "shelf_writes",     "bulk_loads",    "truncations",
+                                       "named_snapshots",  "table_copies",  "verifications",
+                                       "reopens",          "recoveries",    "batches_lost_unkept",
                                        "rows_scanned"};
 static_assert(std::size(kCountNames) == static_cast<size_t>(Count::kCounts));
 

@@ -8,6 +8,7 @@
 #include "tools/stress/copies.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/loads.h"
+#include "tools/stress/passing.h"
 #include "tools/stress/saved.h"
 #include "tools/stress/schema.h"
 #include "tools/stress/stock.h"
@@ -408,6 +409,7 @@ Status Worker::Care() {
     const std::string changed = dice_.Chance(20) ? kStock : dice_.Chance(50) ? kNorth : kSouth;
     return dice_.Chance(70) ? ChangeIndex(changed) : ChangeFamily(changed);
   }
+  if (dice_.Chance(15)) return PassTable(stressed_, thread_, Level());
   const char* const small = dice_.Pick(std::vector{kStock, kStock, kSums, kBank, kListsTable});
   const std::string table = dice_.Chance(30) ? small : dice_.Chance(50) ? kNorth : kSouth;
   if (dice_.Chance(75)) {
