@@ -211,6 +211,7 @@ Statistics EngineImpl::GetStatistics() {
   const CompletionCounts counts = queue_->completion_counts();
   statistics.dependent_writes = counts.completed;
   statistics.caught_up_writes = counts.caught_up;
+  statistics.caught_up_in_group = counts.caught_up_in_group;
   statistics.reread_writes = counts.moved;
   statistics.writes_that_flushed = counts.unlogged;
   statistics.writes_alone = counts.alone;

@@ -99,7 +99,7 @@ Status CommitQueue::CommitReader(WritePlan* plan, Durability durability) {
     request.hold = &hold;
     request.reads_alone = reads >= kReadsMax;
     if (!request.reads_alone) {
-      RETURN_IF_ERROR(Read(plan));
+      RETURN_IF_ERROR(Read(plan, /*by_leader=*/false));
       if (plan->is_stale) return {};
     }
     RETURN_IF_ERROR(Submit(&request));
@@ -122,9 +122,9 @@ Status CommitQueue::CommitReader(WritePlan* plan, Durability durability) {
 }
 
 // What the plan depends on in files.
-Status CommitQueue::Read(WritePlan* plan) {
+Status CommitQueue::Read(WritePlan* plan, bool by_leader) {
   if (plan->checks != nullptr) {
-    RETURN_IF_ERROR(CheckGoneRows(*deps_.regions, deps_.snapshots, plan));
+    RETURN_IF_ERROR(CheckGoneRows(*deps_.regions, deps_.snapshots, by_leader, plan));
     if (plan->is_stale || !plan->completes()) return {};
   }
   return ReadFiles(*deps_.regions, deps_.snapshots->visible(), plan);
@@ -293,7 +293,7 @@ Status CommitQueue::Complete(Request* request, const CompletionPoint& point) {
   // Regions may have been split since the batch was planned.
   for (auto& table : plan->tables) table = deps_.regions->Find(table->record->id);
   if (point.reads_alone) {
-    const Status read = Read(plan);
+    const Status read = Read(plan, /*by_leader=*/true);
     if (!read.ok()) plan->batch.Clear();
     RETURN_IF_ERROR(read);
   }
@@ -335,6 +335,7 @@ void CommitQueue::Count(const Completion& completion, bool reads_alone) {
     case Completion::Outcome::kComplete:
       ++counts_.completed;
       counts_.caught_up += completion.caught_up ? 1 : 0;
+      counts_.caught_up_in_group += completion.caught_up_in_group ? 1 : 0;
       counts_.alone += reads_alone ? 1 : 0;
       return;
     case Completion::Outcome::kMoved:

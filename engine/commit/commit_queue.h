@@ -66,10 +66,11 @@ struct CommitDependencies {
 /// What became of batches that depend on stored data.
 struct CompletionCounts {
   uint64_t completed = 0;  ///< Or found to have nothing to write.
-  uint64_t caught_up = 0;  ///< Of these, those that depend on a commit after their read of files.
-  uint64_t moved = 0;      ///< Read again: a flush came in between.
-  uint64_t unlogged = 0;   ///< Had a region flushed, which they depend on.
-  uint64_t alone = 0;      ///< Completed by a leader that read files.
+  uint64_t caught_up = 0;  ///< Of these, those that depend on a commit after their read of files,
+  uint64_t caught_up_in_group = 0;  ///< of these, those that depend on their own group.
+  uint64_t moved = 0;               ///< Read again: a flush came in between.
+  uint64_t unlogged = 0;            ///< Had a region flushed, which they depend on.
+  uint64_t alone = 0;               ///< Completed by a leader that read files.
 };
 
 /// Threads: any.
@@ -128,7 +129,7 @@ class CommitQueue {
 
   Status SubmitAlone(const std::function<Status()>& task);
   Status CommitReader(WritePlan* plan, Durability durability);
-  Status Read(WritePlan* plan);
+  Status Read(WritePlan* plan, bool by_leader);
   Status Submit(Request* request);
   bool Enqueue(Request* request) EXCLUDES(mutex_);
   Group TakeGroup() EXCLUDES(mutex_);

@@ -291,6 +291,12 @@ Result<WritePlan> PlanConditional(const ConditionalBatch& conditional, const Reg
   return plan;
 }
 
+const Table& WritePlan::TableOf(format::TableId id) const {
+  const auto found = std::find_if(tables.begin(), tables.end(),
+                                  [id](const auto& table) { return table->record->id == id; });
+  return **found;
+}
+
 size_t Condition::column_count() const {
   size_t count = 0;
   for (const ColumnSet::Family& family : columns.families()) count += family.qualifiers.size();

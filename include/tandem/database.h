@@ -641,7 +641,7 @@ class Database {
   /// table has observers), kReadOnly.
   Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options = {});
   /// Begins a transaction at the current state (tandem/transaction.h).
-  Result<Transaction> Begin();
+  Result<Transaction> Begin(const TransactionOptions& options = {});
   /// Runs `body` in a transaction and commits it. On kConflict, of the body or the commit, it waits
   /// for a short random time and runs both again in a new transaction, so `body` must have no other
   /// effects. Rolls back and returns if `body` returns another error. Errors: kConflict (after

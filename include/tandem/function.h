@@ -34,9 +34,9 @@
 // Characters are those of UTF-8. What a function takes and returns is text; a timestamp is given as
 // microseconds. A function that cannot be computed makes the column absent, as does a result that
 // is not UTF-8: of bytes that are not UTF-8 (but split cuts any bytes, and trigrams takes each such
-// byte for a character), a text that is no time, broken JSON, null, a path that leads nowhere, to an object or an
-// array. So does a value of more than kFunctionValueBytesMax, except for timestamp_of. What they
-// return never changes: an index keeps it.
+// byte for a character), a text that is no time, broken JSON, null, a path that leads nowhere, to
+// an object or an array. So does a value of more than kFunctionValueBytesMax, except for
+// timestamp_of. What they return never changes: an index keeps it.
 #pragma once
 
 #include <cstdint>

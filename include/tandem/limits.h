@@ -14,6 +14,7 @@ inline constexpr size_t kValueBytesMax = 16 * 1024 * 1024;  ///< One value.
 inline constexpr size_t kIndexKeyBytesMax = 2'048;          ///< An indexed value, as encoded.
 inline constexpr size_t kBatchBytesMax = 64 * 1024 * 1024;  ///< One WriteBatch.
 inline constexpr size_t kTransactionRowsMax = 65'536;       ///< Rows read and operations written.
+inline constexpr size_t kTransactionRangeRowsMax = 10'000;  ///< To check ranges; see Transaction.
 inline constexpr uint64_t kRowPieceBytes = 1024 * 1024;     ///< Cells of one piece of a row.
 inline constexpr uint64_t kWholeRowBytesMax = 64 * 1024 * 1024;  ///< A row that is read whole.
 inline constexpr uint32_t kRegionsMax = 4096;                    ///< Regions of one table.

@@ -101,10 +101,17 @@ struct WriteOptions {
   bool no_wait = false;  ///< kBusy with the reason instead of waiting for flushes or merges.
 };
 
-/// How Database::Transact commits, and how often it tries.
+struct TransactionOptions {
+  /// Commit also checks the ranges of row keys that Scan, Query and Count read
+  /// (tandem/transaction.h).
+  bool validate_ranges = false;
+};
+
+/// How Database::Transact begins and commits, and how often it tries.
 struct TransactOptions {
   WriteOptions write = {};
   uint32_t attempts_max = 100;  ///< At least 1.
+  TransactionOptions transaction = {};
 };
 
 struct BulkLoadOptions {

@@ -53,30 +53,8 @@ void World::CreateIndex() {
 
 void World::DropIndex() {
   Call call(this, "drop the index");
-  const Status status = engine_->DropIndex("t", "by_c");
-  if (!recording_) start_.has_index = false;
-  call.RecordStatus(status,
+  call.RecordStatus(engine_->DropIndex("t", "by_c"),
                     [](ModelState* state) { return std::exchange(state->has_index, false); });
-}
-
-void World::Append(const std::string& row, const std::string& text, Durability durability) {
-  Call call(this, "append " + text + " to " + row);
-  const ColumnValue column{.qualifier = "c", .value = text};
-  const auto values =
-      engine_->AppendColumns({.durability = durability}, "t", row, "d", {&column, 1});
-  call.End();
-  if (!values.has_value()) return call.RecordStatus(values.status(), nullptr);
-  const auto apply = [row, text, whole = values->front()](ModelState* state) {
-    const auto before = state->model.Value("t", row, {.family = "d", .qualifier = "c"}, kNow);
-    if (state->closed || before.value_or("") + text != whole) return false;
-    const ModelOperation put{
-        .table = "t", .row = row, .family = "d", .columns = {{"c", whole}}, .timestamp = {}};
-    state->model.Apply(put, ++state->last_timestamp, kNow);
-    return true;
-  };
-  if (!recording_) apply(&start_);
-  call.Record(values->front(), apply);
-  if (recording_ && MayBeLost(durability)) history_.LetLastBeLeftOut();
 }
 
 // Two operations of the history: the first takes the timestamp, the second shows the rows with it.

@@ -119,6 +119,21 @@ WriteBatch FirstBalances() {
   return batch;
 }
 
+TableOptions NewLists() {
+  TableOptions lists;
+  lists.name = kListsTable;
+  lists.families = {{.name = "d", .block_size_bytes = 512}};
+  // By the thread of the first token: the value is soon too long for an index.
+  lists.indexes = {
+      {"first", {{.family = "d", .qualifier = "list", .functions = {Function::Substring(1, 2)}}}}};
+  lists.split_keys = {ListKey(1, 0)};
+  return lists;
+}
+
+std::string ListKey(uint32_t list, uint64_t generation) {
+  return tools::Format("list-{}-{:06}", list, generation);
+}
+
 TableOptions NewStock() {
   TableOptions stock;
   stock.name = kStock;
