@@ -232,6 +232,35 @@ BOOST_AUTO_TEST_CASE(AQueryOfManyValuesOfARowKeepsItOnce) {
        }});
 }
 
+// Rows without gaps: what was collected is the whole file after each value.
+BOOST_AUTO_TEST_CASE(ACountOfManyValuesSortsItsRowsAFewTimes) {
+  Check({.cost = "allocations of a count of n rows by two values of each that no other row has",
+         .n = 512,
+         .bound = AtMost(100),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           TableOptions table = SimpleTable();
+           const Functions parts = {Function::Split(" ")};
+           table.indexes = {{.name = "parts",
+                             .columns = {{.family = "d", .qualifier = "c", .functions = parts}}}};
+           BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
+           BOOST_REQUIRE_EQUAL(engine->CreateTable(table).ToString(), "OK");
+           for (uint64_t row = 0; row < n; ++row) {
+             WriteBatch batch;
+             const std::string number = std::to_string(row);
+             batch.Put("t", RowKey(row), "d", "c", "v" + number + " w" + number);
+             BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+             engine.executor.Drain();
+           }
+           BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+           engine.executor.Drain();
+           const auto all = Predicate::Greater("c", "a").WithFunctions(parts);
+           const auto count = [&] { return *engine->Count({}, "t", all, {.use_index = "parts"}); };
+           BOOST_REQUIRE_EQUAL(count(), n);  // Everything is cached.
+           return static_cast<double>(AllocationsOf([&] { (void)count(); }));
+         }});
+}
+
 BOOST_AUTO_TEST_CASE(FlushesAndMergesLeaveNoMemory) {
   Check({.cost = "accounted bytes after the same 100 rows were written, flushed and merged n times",
          .n = 4,
