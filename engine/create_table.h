@@ -33,7 +33,7 @@ Status SetColumnTypeIn(const ColumnOptions& options, format::TableRecord* table)
 /// Adds a family to the record; its id is one that the table has never had. Errors:
 /// kInvalidArgument, kAlreadyExists (a family of that name).
 Status AddFamilyTo(const FamilyOptions& options, format::TableRecord* table);
-/// Where a change of a family stands.
+/// The place of a change of a family.
 struct AlterPoint {
   format::SequenceNumber sequence = {};  ///< Its own, if it adds former limits.
   int64_t now_micros = 0;                ///< Not below that of any flush or merge so far.

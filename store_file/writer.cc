@@ -28,7 +28,7 @@ constexpr uint32_t kRowsCounted = 4096;
 constexpr uint64_t kBytesCounted = 1 << 20;
 // About the bytes per row of an index's postings, which are kept until its leaves are written.
 constexpr uint64_t kPostingBytes = 3;
-// So many indexes are sorted while the section before them is written.
+// This many indexes are sorted while the section before them is written.
 constexpr size_t kSortedAhead = 2;
 
 }  // namespace

@@ -27,7 +27,7 @@
 
 namespace tandem::engine {
 
-/// Row keys of which nobody else may have changed one.
+/// Row keys that nobody else may have changed.
 struct RangeCheck {
   format::TableId table;
   format::KeyRange rows;

@@ -93,7 +93,7 @@ class SchemaEditor {
   /// those of `change`.
   Status Change(std::string_view table, const std::function<Status(format::TableRecord*)>& change);
 
-  /// Where a change stands that leaves former limits.
+  /// The place of a change that leaves former limits.
   struct Place {
     format::SequenceNumber sequence = {};  ///< Its own, which no operation has.
     int64_t now_micros = 0;  ///< Not below that of any flush or merge whose files are there.

@@ -43,10 +43,10 @@ Status AddNulls(const FileSource& source, format::OrdinalRange rows, format::Ind
   return {};
 }
 
-// Adds the rows of a range that has more entries than the file has rows, so that memory is needed
-// for the rows.
-Status AddRepeated(IndexPart part, const format::KeyRange& range, uint32_t row_count,
-                   format::IndexSection* section, std::vector<uint32_t>* rows) {
+// Adds those of `rows` with an entry in a range that has more entries than the file has rows, so
+// that memory is needed for the rows alone.
+Status AddRepeated(IndexPart part, const format::KeyRange& range, format::OrdinalRange rows,
+                   uint32_t row_count, format::IndexSection* section, std::vector<uint32_t>* hits) {
   std::vector<uint32_t> entries;
   const std::unique_ptr<format::IndexValueCursor> value = section->NewCursor(part);
   RETURN_IF_ERROR(value->Seek(range.low));
@@ -57,7 +57,8 @@ Status AddRepeated(IndexPart part, const format::KeyRange& range, uint32_t row_c
     RETURN_IF_ERROR(value->Next());
   }
   SortUnique(&entries, row_count);
-  rows->insert(rows->end(), entries.begin(), entries.end());
+  hits->insert(hits->end(), std::ranges::lower_bound(entries, rows.low),
+               std::ranges::lower_bound(entries, rows.high));
   return {};
 }
 
@@ -70,8 +71,7 @@ Status AddPostings(const FileSource& source, const IndexPath& path, format::Ordi
       if (path.repeats_rows) {
         ASSIGN_OR_RETURN(const uint64_t entries, section->CountEntries(part, range));
         if (entries > row_count) {
-          RETURN_IF_ERROR(AddRepeated(part, range, row_count, section, hits));
-          std::erase_if(*hits, [rows](uint32_t row) { return !rows.Contains(row); });
+          RETURN_IF_ERROR(AddRepeated(part, range, rows, row_count, section, hits));
           continue;
         }
       }

@@ -13,7 +13,7 @@
 //   json(x, 'path')         text       the string, number or boolean at '$.name."any name"[0]'
 //   timestamp_of(column)    timestamp  when the cell was written, not its value
 //
-// Those of several values, of which a list may have one; those around it take each value alone:
+// These make several values. A list has one of them at most; functions after it take each value:
 //
 //   split(x, 'separator')   text       the parts between separators, without empty ones
 //   json_each(x, 'path')    text       the strings, numbers and booleans in the array at the path

@@ -54,8 +54,8 @@ EngineScenario TransactionsBesideASplit() {
   return scenario;
 }
 
-// Whoever counts rows and then adds one excludes the others, as long as ranges are checked: in a
-// memstore, in a file, in the group.
+// A transaction that counts rows and then adds one excludes others, as long as ranges are checked:
+// in a memstore, in a file, in the group.
 EngineScenario CheckedRangesBesideAFlush() {
   EngineScenario scenario{.name = "CheckedRangesBesideAFlush", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) { world.Write({{"b", "1"}}); };
