@@ -90,12 +90,20 @@ RegionInfo Describe(const format::TableRecord& table, const RegionVersion& versi
   return info;
 }
 
+UniqueState UniqueStateOf(const format::IndexRecord& index) {
+  if (!index.unique) return UniqueState::kNone;
+  if (index.state == format::IndexState::kBuilding) return UniqueState::kBuilding;
+  return index.state == format::IndexState::kChecking ? UniqueState::kChecking
+                                                      : UniqueState::kReady;
+}
+
 TableInfo Describe(const Table& table, const IndexBuilder& builder) {
   TableInfo info;
   info.options = OptionsOf(*table.record);
   const uint64_t bytes_per_second = builder.BytesPerSecond();
   for (const IndexOptions& options : info.options.indexes) {
     info.indexes.emplace_back().options = options;
+    info.indexes.back().unique = UniqueStateOf(table.record->indexes[info.indexes.size() - 1]);
     info.indexes.back().build_bytes_per_second = bytes_per_second;
   }
   for (const auto& region : table.regions) {
@@ -202,7 +210,7 @@ Statistics EngineImpl::GetStatistics() {
   const CompletionCounts counts = queue_->completion_counts();
   statistics.dependent_writes = counts.completed;
   statistics.caught_up_writes = counts.caught_up;
-  statistics.reread_writes = counts.moved;
+  statistics.reread_writes = counts.moved + counts.entries_moved;
   statistics.writes_that_flushed = counts.unlogged;
   statistics.writes_alone = counts.alone;
   statistics.last_sequence = snapshots_->visible().value;

@@ -774,6 +774,7 @@ std::vector<EngineScenario> EngineScenarios() {
                                            TransactionsBesideASplit(),
                                            TransactionsThenAPowerCut(),
                                            WritersWaitForFlushes()};
+  for (EngineScenario& scenario : UniqueScenarios()) scenarios.push_back(std::move(scenario));
   for (EngineScenario& scenario : scenarios) {
     if (scenario.budget.random == 0) scenario.budget = kUsual;
   }

@@ -22,6 +22,8 @@ struct EngineScenario {
 
 /// All of them.
 std::vector<EngineScenario> EngineScenarios();
+/// Those of unique_scenarios.cc.
+std::vector<EngineScenario> UniqueScenarios();
 /// Those of file_scenarios.cc.
 std::vector<EngineScenario> FileScenarios();
 /// As the explorer runs it: a new world each time, checked at its end.
