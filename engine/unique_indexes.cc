@@ -63,7 +63,8 @@ Result<EngineImpl::UniqueTarget> EngineImpl::FindUnique(std::string_view name,
   }
   target.index = *found;
   for (const auto& region : target.table->regions) {
-    for (const FileSlice& slice : region->version()->files) {
+    const std::shared_ptr<const RegionVersion> version = region->version();
+    for (const FileSlice& slice : version->files) {
       if (slice.file->store().table().FindIndex(found->id) != nullptr) continue;
       return Status::Busy("index " + base::Quote(index) + " of table " + base::Quote(name) +
                           " is still being built: wait until no file is without it");

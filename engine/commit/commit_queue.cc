@@ -290,6 +290,7 @@ Result<LogGroup> CommitQueue::Encode(const Group& group) {
                                 .earlier = &earlier,
                                 .reads_alone = request->reads_alone};
     if (plan->reads()) request->status = Complete(request, point);
+    if (!request->status.ok()) continue;
     if (request->completion.outcome != Completion::Outcome::kComplete) continue;
     ++finished;
     if (plan->batch.operation_count() == 0) continue;

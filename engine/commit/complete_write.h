@@ -20,7 +20,8 @@
 namespace tandem::engine {
 
 /// Fills `plan.read_set` with what files hold now. `visible`: the last sequence that is visible
-/// before, registered if the plan has `unique_rows`. Sets `plan.is_stale` if a table is gone. Errors: kCorruption, kIoError.
+/// before, registered if the plan has `unique_rows`. Sets `plan.is_stale` if a table is gone.
+/// Errors: kCorruption, kIoError.
 Status ReadFiles(const RegionSet& regions, format::SequenceNumber visible, WritePlan* plan);
 
 /// Where and when a write takes effect.

@@ -77,6 +77,14 @@ BOOST_AUTO_TEST_CASE(TransactionsBesideAFlush) { ExploreNamed("TransactionsBesid
 BOOST_AUTO_TEST_CASE(TransactionsBesideASplit) { ExploreNamed("TransactionsBesideASplit"); }
 BOOST_AUTO_TEST_CASE(TransactionsThenAPowerCut) { ExploreNamed("TransactionsThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(WritersWaitForFlushes) { ExploreNamed("WritersWaitForFlushes"); }
+// Those of unique_scenarios.cc.
+BOOST_AUTO_TEST_CASE(WritersOfOneValue) { ExploreNamed("WritersOfOneValue"); }
+BOOST_AUTO_TEST_CASE(ARevealBesideWriters) { ExploreNamed("ARevealBesideWriters"); }
+BOOST_AUTO_TEST_CASE(SwapsBesideWriters) { ExploreNamed("SwapsBesideWriters"); }
+BOOST_AUTO_TEST_CASE(UniqueWritesBesideAFlushAndASplit) {
+  ExploreNamed("UniqueWritesBesideAFlushAndASplit");
+}
+BOOST_AUTO_TEST_CASE(UniqueWritesThenAPowerCut) { ExploreNamed("UniqueWritesThenAPowerCut"); }
 
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -140,9 +140,11 @@ Status Session::Apply(const SessionAction& action) {
                                  [](const ModelOperation& operation) { return operation.reads(); });
   const bool may_be_lost = action.durability == Durability::kMemory || IsUnlogged(action);
   if (!reads && !may_be_lost && action.seed / 2 % kOneIn == 0) return ApplyInTransaction(action);
-  const TableOptions& table = PlanOf(action.batch[0].table).options;
-  const bool is_asked = !table.observers.empty() ||
-                        std::ranges::any_of(table.indexes, [](const auto& i) { return i.unique; });
+  const bool is_asked = std::ranges::any_of(action.batch, [this](const ModelOperation& operation) {
+    const TableOptions& table = PlanOf(operation.table).options;
+    return !table.observers.empty() ||
+           std::ranges::any_of(table.indexes, [](const auto& index) { return index.unique; });
+  });
   if (!may_be_lost && !is_asked && action.seed / 2 % kOneIn == 1 && MayBeLoaded(action.batch)) {
     ++counters_.bulk_loads;
     return LoadInBulk(&store_.engine(), action.batch, [this] { begun_micros_ = now(); });
@@ -204,7 +206,11 @@ std::optional<std::string> Session::DuplicatesAfter(const JournalBatch& entry) c
   for (const ModelOperation& operation : entry.operations) {
     after.Apply(operation, entry.timestamp, entry.now_micros);
   }
-  return after.Duplicates(entry.operations[0].table, entry.now_micros);
+  for (const ModelOperation& operation : entry.operations) {
+    const auto duplicates = after.Duplicates(operation.table, entry.now_micros);
+    if (duplicates.has_value()) return duplicates;
+  }
+  return std::nullopt;
 }
 
 void Session::Acknowledge(const SessionAction& action, JournalBatch entry) {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "format/functions.h"
-#include "tandem/function.h"
+#include "engine/transaction_state.h"
+#include "tandem/transaction.h"
 #include "test/engine/test_engine.h"
 #include "test/support/print.h"
 
@@ -287,6 +287,48 @@ BOOST_AUTO_TEST_CASE(AConditionThatDoesNotHoldRefusesNothing) {
   BOOST_CHECK(!*applied);
   BOOST_CHECK_EQUAL(Outcome((**this).CheckAndMutate({}, "t", "q", holds, batch).status()),
                     "p holds x");
+}
+
+BOOST_AUTO_TEST_CASE(TransactionsAreRefusedAtTheirCommit) {
+  Create("d:a");
+  BOOST_REQUIRE_EQUAL(PutIn("p", "x"), "OK");
+  auto transaction = engine::TransactionState::Begin(&**this);
+  BOOST_REQUIRE(transaction.has_value());
+  BOOST_REQUIRE_EQUAL(transaction->Put("t", "q", "d", "a", "x").ToString(), "OK");
+  BOOST_CHECK_EQUAL(Outcome(transaction->Commit()), "p holds x");
+  auto moving = engine::TransactionState::Begin(&**this);
+  BOOST_REQUIRE(moving.has_value());
+  BOOST_REQUIRE_EQUAL(moving->Put("t", "q", "d", "a", "x").ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(moving->DeleteRow("t", "p").ToString(), "OK");
+  BOOST_CHECK_EQUAL(Outcome(moving->Commit()), "OK");
+  BOOST_CHECK_EQUAL(Rows(), "q{a=x}");
+}
+
+// It may be refused because of what it has read, which is not so any more.
+BOOST_AUTO_TEST_CASE(AConflictComesBeforeARefusal) {
+  Create("d:a");
+  BOOST_REQUIRE_EQUAL(PutIn("q", "0"), "OK");
+  auto transaction = engine::TransactionState::Begin(&**this);
+  BOOST_REQUIRE(transaction.has_value());
+  BOOST_REQUIRE(transaction->Get({}, "t", "q").has_value());
+  BOOST_REQUIRE_EQUAL(transaction->Put("t", "r", "d", "a", "x").ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(PutIn("q", "1"), "OK");
+  BOOST_REQUIRE_EQUAL(PutIn("p", "x"), "OK");
+  BOOST_CHECK(transaction->Commit().code() == StatusCode::kConflict);
+}
+
+// A batch that names many rows of the table, one of which has the value already.
+BOOST_AUTO_TEST_CASE(ALargeBatchIsCheckedAsAWhole) {
+  Create("d:a");
+  WriteBatch batch;
+  for (int i = 0; i < 500; ++i) {
+    batch.Put("t", "row" + std::to_string(i), "d", "a", "value" + std::to_string(i * 7 % 500));
+  }
+  BOOST_CHECK_EQUAL(Apply(batch), "OK");
+  BOOST_CHECK_EQUAL(PutIn("z", "value7"), "row1 holds value7");
+  batch.Put("t", "z", "d", "a", "value7");
+  BOOST_CHECK_EQUAL(Apply(batch), "row1 holds value7");
+  Verify();
 }
 
 // Another writer comes between the look for holders and the commit.
