@@ -50,4 +50,26 @@ class PageBuffer {
   size_t size_bytes_ = 0, capacity_bytes_ = 0;
 };
 
+/// A block that grows without being copied: the system moves its pages. Small, it lies in the heap.
+/// Large, it has pages of its own, which the system provides as they are touched. Threads: one at a
+/// time.
+class GrowingPages {
+ public:
+  GrowingPages() = default;
+  ~GrowingPages();
+  GrowingPages(GrowingPages&& other) noexcept;
+  GrowingPages& operator=(GrowingPages&& other) noexcept;
+
+  /// Makes it `size_bytes` long, and may move it. Requires: that is longer than it is. Throws
+  /// std::bad_alloc, and is unchanged then.
+  void Grow(size_t size_bytes);
+  /// Aligned as memory of new is.
+  char* data() const { return data_; }
+  size_t size_bytes() const { return size_bytes_; }
+
+ private:
+  char* data_ = nullptr;
+  size_t size_bytes_ = 0;
+};
+
 }  // namespace tandem::base

@@ -80,7 +80,8 @@ class ColumnMerger {
 Result<StreamedTotals> ColumnMerger::Run(std::vector<StreamedPart> parts,
                                          format::StoreFileWriter* present) {
   const format::TableRecord& table = *options_.table;
-  retention_ = {table.families, options_.snapshots, options_.now_micros, false};
+  retention_ = {table.families, options_.snapshots, options_.now_micros, false,
+                options_.limits_settled_at};
   if (options_.older_may_contain != nullptr) {
     ASSIGN_OR_RETURN(retention_.older_sources_may_hold_row,
                      options_.older_may_contain(format::RowHash(key_, table.hash_secret)));
@@ -162,7 +163,7 @@ Status ColumnMerger::EndFamily() {
 Status ColumnMerger::Write(std::span<const format::Cell> cells, bool family_deletes) {
   if (cells.empty()) return {};
   if (forgets_sequences_) {
-    for (format::Cell& cell : retained_) cell.sequence = format::SequenceNumber(0);
+    for (format::Cell& cell : retained_) cell.sequence = options_.limits_settled_at;
   }
   if (writer_ == nullptr) {
     ASSIGN_OR_RETURN(writer_, next_writer_());

@@ -38,7 +38,8 @@ struct StreamedTotals {
 struct StreamedRow {
   std::string_view key;
   std::vector<StreamedPart> parts;
-  bool forgets_sequences = false;  ///< What is written has sequence 0 (merge.h).
+  /// What is written has the sequence MergeOptions::limits_settled_at (merge.h).
+  bool forgets_sequences = false;
 };
 
 /// Returns the writer for the row. Called at most once, when something of the row is kept.

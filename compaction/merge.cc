@@ -105,7 +105,8 @@ class Merger {
         options_(options),
         output_(output),
         may_roll_(may_roll),
-        forgets_sequences_(options.older_may_contain == nullptr && options.snapshots.empty()) {}
+        forgets_sequences_(options.older_may_contain == nullptr && options.snapshots.empty()),
+        has_former_limits_(options.table->last_limits_change().value != 0) {}
 
   /// nullopt: the single file outgrew its memory; nothing was finished.
   Result<std::optional<MergeResult>> Run();
@@ -137,6 +138,7 @@ class Merger {
   MergeOutput* output_;
   const bool may_roll_;
   const bool forgets_sequences_;
+  const bool has_former_limits_;
   format::StoreFileWriter* writer_ = nullptr;  ///< Of the current file.
   std::vector<std::unique_ptr<Source>> sources_;
   std::optional<base::LoserTree<Before>> tree_;
@@ -182,13 +184,17 @@ Status Merger::BeginFile() {
   return {};
 }
 
-// Every file of the run gets the sequence bounds of all inputs.
+// Every file of the run gets the sequence bounds of all inputs, or what replaces them.
 Status Merger::FinishFile() {
   auto min = format::kSequenceMax;
   auto max = format::SequenceNumber(0);
   for (const MergeInput& input : inputs_) {
     min = std::min(min, input.file->statistics().min_sequence);
     max = std::max(max, input.file->statistics().max_sequence);
+  }
+  if (forgets_sequences_) {
+    min = std::max(min, options_.limits_settled_at);
+    max = std::max(max, options_.limits_settled_at);
   }
   writer_->WidenSequences(min, max);
   ASSIGN_OR_RETURN(result_.summary, writer_->Finish());
@@ -312,8 +318,8 @@ Status Merger::RetainRow() {
     row = sorted_;
   }
   format::Retention retention{options_.table->families, options_.snapshots, options_.now_micros,
-                              false};
-  if (options_.older_may_contain != nullptr && HasMarker(row)) {
+                              false, options_.limits_settled_at};
+  if (options_.older_may_contain != nullptr && (has_former_limits_ || HasMarker(row))) {
     ASSIGN_OR_RETURN(
         retention.older_sources_may_hold_row,
         options_.older_may_contain(format::RowHash(key_, options_.table->hash_secret)));
@@ -329,7 +335,7 @@ Status Merger::WriteRow() {
   result_.cells_out += retained_.size();
   const Part* const survivor = SurvivingPart();
   if (forgets_sequences_) {
-    for (format::Cell& cell : retained_) cell.sequence = format::SequenceNumber(0);
+    for (format::Cell& cell : retained_) cell.sequence = options_.limits_settled_at;
   }
   if (survivor != nullptr) {
     RETURN_IF_ERROR(CopyRow(*survivor));

@@ -17,6 +17,9 @@
 // which makes a file of small rows a sixth to a quarter smaller. Every later cell still has a
 // greater sequence, and the bounds in the file's statistics remain those of the inputs. Views
 // pinned earlier read the inputs.
+//
+// Where limits of a family were changed, the cells get the sequence of the change instead: they are
+// after it, so the former limits take nothing from them any more. The bounds then begin there.
 #pragma once
 
 #include <cstdint>

@@ -31,6 +31,10 @@ struct MergeOptions {
   /// Whether an older source outside the merge may hold the row; null: the merge includes every
   /// older source.
   std::function<Result<bool>(uint64_t row_hash)> older_may_contain;
+  /// The last change of limits of the table (format::FormerLimits) that is before all operations in
+  /// newer sources outside the merge; 0: none. Where sequences decide nothing any more, cells get
+  /// this one (merge.h).
+  format::SequenceNumber limits_settled_at = {};
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; kCancelled.
   FileLimits limits = {};
   uint64_t window_bytes = 64 << 20;  ///< What all inputs together read at once.

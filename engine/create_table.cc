@@ -2,6 +2,7 @@
 #include "engine/create_table.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "format/functions.h"
+#include "index/entries.h"
 #include "index/key.h"
 #include "tandem/limits.h"
 #include "tandem/row_key.h"
@@ -106,11 +108,13 @@ Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const 
   ASSIGN_OR_RETURN(const format::FamilyRecord* family,
                    CheckColumn(where, column.family, column.qualifier, column.type, table));
   ASSIGN_OR_RETURN(const ColumnType type, TypeOf(where, column));
-  return format::IndexColumnRecord{.family = family->id,
+  format::IndexColumnRecord record{.family = family->id,
                                    .qualifier = column.qualifier,
                                    .type = type,
                                    .descending = column.descending,
                                    .functions = column.functions};
+  format::PinFunctions(record.functions);
+  return record;
 }
 
 Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
@@ -129,6 +133,14 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
     for (const format::IndexColumnRecord& other : index.columns) {
       if (!format::HasSameValues(other, record)) continue;
       return Invalid(where + "declares " + format::Described(record) + " twice");
+    }
+    if (options.unique && format::IsMultiValued(record)) {
+      return Invalid(where + format::Described(record) +
+                     " has several values in a row: the index cannot be unique");
+    }
+    if (options.columns.size() > 1 && format::IsMultiValued(record)) {
+      return Invalid(where + format::Described(record) +
+                     " has several values in a row: it can only be the single column of an index");
     }
     index.columns.push_back(std::move(record));
   }
@@ -299,24 +311,53 @@ Status AddFamilyTo(const FamilyOptions& options, format::TableRecord* table) {
   return {};
 }
 
-Status AlterFamilyIn(const FamilyOptions& options, format::TableRecord* table) {
+namespace {
+
+// Takes out what has expired anyway.
+void DropExpired(std::optional<int64_t> expired, std::vector<format::FormerLimits>* all) {
+  for (format::FormerLimits& limits : *all) {
+    if (limits.expired_through <= expired) limits.expired_through.reset();
+  }
+}
+
+// Takes out limits that say nothing, or from before a change that everything in files is after.
+void DropSettled(format::SequenceNumber oldest_in_files, std::vector<format::FormerLimits>* all) {
+  std::erase_if(*all, [oldest_in_files](const format::FormerLimits& limits) {
+    return limits.changed_at <= oldest_in_files ||
+           (!limits.max_versions.has_value() && !limits.expired_through.has_value());
+  });
+}
+
+}  // namespace
+
+bool ChangesFormerLimits(const FamilyOptions& options, const format::TableRecord& table) {
+  const format::FamilyRecord* const family = table.FindFamily(options.name);
+  return family != nullptr && (options.max_versions != family->options.max_versions ||
+                               format::LivesLonger(options, family->options));
+}
+
+Status AlterFamilyIn(const FamilyOptions& options, const AlterPoint& point,
+                     format::TableRecord* table) {
   RETURN_IF_ERROR(CheckFamily(options));
   format::FamilyRecord* const family = FindFamilyIn(options.name, table);
   if (family == nullptr) return FamilyNotFound(*table, options.name);
-  const std::string where = "family " + base::Quote(options.name) + ": ";
+  format::FormerLimits former{.changed_at = point.sequence};
   const FamilyOptions& now = family->options;
-  if (options.max_versions > now.max_versions) {
-    return Status::Unsupported(where + std::to_string(options.max_versions) +
-                               " versions are more than the " + std::to_string(now.max_versions) +
-                               " of now; which would come back depends on merges");
-  }
-  const bool lives_longer =
-      now.ttl_micros != 0 && (options.ttl_micros == 0 || options.ttl_micros > now.ttl_micros);
-  if (lives_longer) {
+  if (options.max_versions != now.max_versions) former.max_versions = now.max_versions;
+  if (format::LivesLonger(options, now))
+    former.expired_through = family->ExpiredThrough(point.now_micros);
+
+  std::vector<format::FormerLimits> all = family->former_limits;
+  DropExpired(family->ExpiredThrough(point.now_micros), &all);
+  all.push_back(former);
+  DropSettled(point.oldest_in_files, &all);
+  if (all.size() > kFormerLimitsMax) {
     return Status::Unsupported(
-        where + "the time to live would be longer than the " + std::to_string(now.ttl_micros) +
-        " microseconds of now; which cells would come back depends on merges");
+        "family " + base::Quote(options.name) + ": its limits were changed " +
+        std::to_string(kFormerLimitsMax) +
+        " times, and rows from before are there; compact the table, then alter it again");
   }
+  family->former_limits = std::move(all);
   family->options = options;
   return {};
 }
@@ -391,7 +432,7 @@ TableOptions OptionsOf(const format::TableRecord& table) {
                                .qualifier = column.qualifier,
                                .type = column.type,
                                .descending = column.descending,
-                               .functions = column.functions});
+                               .functions = format::AsDeclared(column.functions)});
     }
   }
   for (const format::ColumnTypeRecord& column : table.columns) {

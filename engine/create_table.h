@@ -33,9 +33,21 @@ Status SetColumnTypeIn(const ColumnOptions& options, format::TableRecord* table)
 /// Adds a family to the record; its id is one that the table has never had. Errors:
 /// kInvalidArgument, kAlreadyExists (a family of that name).
 Status AddFamilyTo(const FamilyOptions& options, format::TableRecord* table);
-/// The family of that name gets these options. Errors: kNotFound, kInvalidArgument, kUnsupported
-/// (more versions, a longer time to live).
-Status AlterFamilyIn(const FamilyOptions& options, format::TableRecord* table);
+/// Where a change of a family stands.
+struct AlterPoint {
+  format::SequenceNumber sequence = {};  ///< Its own, if it adds former limits.
+  int64_t now_micros = 0;                ///< Not below that of any flush or merge so far.
+  /// No operation in the table's files is before it. kSequenceMax: they hold none.
+  format::SequenceNumber oldest_in_files = {};
+};
+/// Whether AlterFamilyIn would add former limits: the number of versions is another one, or cells
+/// live longer.
+bool ChangesFormerLimits(const FamilyOptions& options, const format::TableRecord& table);
+/// The family of that name gets these options; what its limits have hidden stays hidden
+/// (FormerLimits). Requires, if it adds former limits: no operation before it is outside of files.
+/// Errors: kNotFound, kInvalidArgument, kUnsupported (kFormerLimitsMax).
+Status AlterFamilyIn(const FamilyOptions& options, const AlterPoint& point,
+                     format::TableRecord* table);
 /// Marks the family as dropped; types of its columns go. Errors: kNotFound, kInvalidArgument (an
 /// index is over one of its columns; it is the last family).
 Status DropFamilyOf(std::string_view family, format::TableRecord* table);

@@ -289,8 +289,8 @@ Result<BulkLoad> Database::BeginBulkLoad(std::string_view table, const BulkLoadO
   return Entered(*engine_, [&] { return engine_->BeginBulkLoad(table, options); });
 }
 
-Result<Transaction> Database::Begin() {
-  return Entered(*engine_, [&] { return engine::TransactionState::Begin(engine_.get()); });
+Result<Transaction> Database::Begin(const TransactionOptions& options) {
+  return Entered(*engine_, [&] { return engine::TransactionState::Begin(engine_.get(), options); });
 }
 
 Status Database::Transact(const std::function<Status(Transaction&)>& body,
@@ -299,7 +299,7 @@ Status Database::Transact(const std::function<Status(Transaction&)>& body,
     return Guarded([] { return Status::InvalidArgument("attempts_max is 0, expected 1 or more"); });
   }
   for (uint32_t attempt = 1;; ++attempt) {
-    Result<Transaction> transaction = Begin();
+    Result<Transaction> transaction = Begin(options.transaction);
     if (!transaction.has_value()) return transaction.error();
     Status status = body(*transaction);
     if (status.ok()) status = transaction->Commit(options.write);

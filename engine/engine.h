@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "engine/predicate/key_ranges.h"
 #include "engine/runtime/environment.h"
 #include "tandem/bulk_load.h"
 #include "tandem/database.h"
@@ -91,6 +92,10 @@ class Engine {
   virtual Result<std::vector<std::string>> UpdateInTransaction(const Snapshot& snapshot,
                                                                const WriteBatch& batch,
                                                                TransactionState* state) = 0;
+  /// The row keys that the conditions of the query on them leave, in the table as the snapshot of
+  /// `options` sees it. Errors: those of Query.
+  virtual Result<KeyRanges> RowsOfQuery(const ReadOptions& options, std::string_view table,
+                                        const Predicate& predicate) = 0;
   /// kConflict if somebody else is known to have changed the row since.
   virtual Status CheckUnchanged(const Snapshot& snapshot, std::string_view table,
                                 std::string_view row) = 0;

@@ -230,6 +230,8 @@ void EngineImpl::BuildMaintenance() {
       .flusher = flusher_.get(),
       .compactor = compactor_.get(),
       .health = &health_,
+      .snapshots = snapshots_.get(),
+      .time = &time_,
       .sync_log = [this] { return SyncLog(); },
       .prepare = [this](Region& region) { maintenance_->Prepare(region); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
@@ -395,9 +397,28 @@ Status EngineImpl::AddFamily(std::string_view table, const FamilyOptions& family
                      [&](format::TableRecord* record) { return AddFamilyTo(family, record); });
 }
 
+// Only what leaves former limits flushes. Another change may come between the look and the edit.
 Status EngineImpl::AlterFamily(std::string_view table, const FamilyOptions& family) {
-  return ChangeTable(table,
-                     [&](format::TableRecord* record) { return AlterFamilyIn(family, record); });
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
+  RETURN_IF_ERROR(health_.CheckWritable());
+  bool needs_flush = false;
+  const auto change = [&](format::TableRecord* record) {
+    needs_flush = ChangesFormerLimits(family, *record);
+    if (needs_flush) return Status::Busy("it was altered meanwhile");
+    return AlterFamilyIn(family, {.now_micros = time_.Now()}, record);
+  };
+  const auto change_flushed = [&](const SchemaEditor::Place& place, format::TableRecord* record) {
+    const AlterPoint point{place.sequence, place.now_micros, place.oldest_in_files};
+    return AlterFamilyIn(family, point, record);
+  };
+  const std::shared_ptr<const Table> found = database_.regions->Find(table);
+  if (found == nullptr || !ChangesFormerLimits(family, *found->record)) {
+    const Status status = schema_->Change(table, change);
+    if (!needs_flush) return status;
+  }
+  return schema_->ChangeFlushed(*load_work_, std::string(table), change_flushed);
 }
 
 Status EngineImpl::DropFamily(std::string_view table, std::string_view family) {

@@ -138,6 +138,8 @@ class EngineImpl final : public Engine {
                                                        TransactionState* state) override;
   Status CheckUnchanged(const Snapshot& snapshot, std::string_view table,
                         std::string_view row) override;
+  Result<KeyRanges> RowsOfQuery(const ReadOptions& options, std::string_view table,
+                                const Predicate& predicate) override;
   Status CommitTransaction(const WriteOptions& options, const Snapshot& snapshot,
                            const TransactionState& state) override;
   void BackOff(uint32_t attempt) override;
@@ -197,9 +199,10 @@ class EngineImpl final : public Engine {
   Result<Written> WritePlanned(const WriteCall& call, const Function& make_plan) {
     // A function that refers to the callable has no copy of it to allocate.
     const MakePlan by_reference = std::cref(make_plan);
-    return WriteAsPlanned(call, by_reference);
+    return WritePlanned(call, by_reference);
   }
-  Result<Written> WriteAsPlanned(const WriteCall& call, const MakePlan& make_plan);
+  Result<Written> WritePlanned(const WriteCall& call, const MakePlan& make_plan);
+  Result<Written> WriteAsPlanned(const WriteCall& call, const MakePlan& make_plan, RowsRead* rows);
   /// Writes increments or appends, and returns the first `count` new values.
   Result<std::vector<std::string>> WriteForValues(const WriteOptions& options,
                                                   const WriteBatch& batch, size_t count);

@@ -100,6 +100,15 @@ UniqueState UniqueStateOf(const format::IndexRecord& index) {
 TableInfo Describe(const Table& table, const IndexBuilder& builder) {
   TableInfo info;
   info.options = OptionsOf(*table.record);
+  for (const format::FamilyRecord& family : table.record->families) {
+    if (family.dropped) continue;
+    for (const format::FormerLimits& limits : family.former_limits) {
+      info.former_limits.push_back({.family = family.options.name,
+                                    .sequence = limits.changed_at.value,
+                                    .max_versions = limits.max_versions,
+                                    .expired_through = limits.expired_through});
+    }
+  }
   const uint64_t bytes_per_second = builder.BytesPerSecond();
   for (const IndexOptions& options : info.options.indexes) {
     info.indexes.emplace_back().options = options;
@@ -210,6 +219,7 @@ Statistics EngineImpl::GetStatistics() {
   const CompletionCounts counts = queue_->completion_counts();
   statistics.dependent_writes = counts.completed;
   statistics.caught_up_writes = counts.caught_up;
+  statistics.caught_up_in_group = counts.caught_up_in_group;
   statistics.reread_writes = counts.moved + counts.entries_moved;
   statistics.writes_that_flushed = counts.unlogged;
   statistics.writes_alone = counts.alone;

@@ -20,7 +20,7 @@ Status PreparedState::Bind(uint32_t parameter, std::string_view text) {
                                    ": it has " + std::to_string(values.size()));
   }
   for (const ParameterUse& use : uses) {
-    if (use.parameter != parameter || use.is_row_key || use.is_prefix) continue;
+    if (use.parameter != parameter || use.is_row_key || use.is_part) continue;
     const Status status = ReadLiteral(use.column, text).status();
     if (status.ok()) continue;
     return Status::InvalidArgument("parameter ?" + std::to_string(parameter) + ": " +

@@ -1,4 +1,6 @@
 // Reads: a view is pinned in the order of rule 25, and engine/query does the rest.
+#include "engine/verify/reads.h"
+
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -15,7 +17,6 @@
 #include "engine/query/scan.h"
 #include "engine/transaction/own_writes.h"
 #include "engine/verify/catalog.h"
-#include "engine/verify/reads.h"
 #include "engine/verify/view.h"
 #include "index/key.h"
 

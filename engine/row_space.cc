@@ -34,11 +34,11 @@ uint64_t SizeOf(const Cell& cell) {
   return bytes;
 }
 
-// The largest timestamp of a family that has expired; nullopt: none has.
+// The largest timestamp of a family at which a Put of `sequence` has expired; nullopt: none has.
 std::optional<int64_t> ExpiredThrough(const format::TableRecord& table, format::FamilyId id,
-                                      int64_t now_micros) {
+                                      int64_t now_micros, format::SequenceNumber sequence) {
   const format::FamilyRecord* family = table.FindFamily(id);
-  return family == nullptr ? std::nullopt : family->ExpiredThrough(now_micros);
+  return family == nullptr ? std::nullopt : family->ExpiredThrough(now_micros, sequence);
 }
 
 // The rows of one run of a region, file by file.
@@ -87,7 +87,7 @@ class Measurer {
   Status AddRow(std::vector<std::unique_ptr<format::CellStream>> sources);
   void AddColumn(std::span<const Cell> family_deletes, std::span<const Cell> cells);
   bool HasExpired(const Cell& put) const {
-    const auto expired = ExpiredThrough(table_, put.family, reader_.now_micros);
+    const auto expired = ExpiredThrough(table_, put.family, reader_.now_micros, put.sequence);
     return expired.has_value() && put.timestamp <= *expired;
   }
   void CountLiveEntries(const Cell& newest);
@@ -226,7 +226,7 @@ double ExpiredShare(const format::TableRecord& table, const format::FileStatisti
   if (statistics.family_times.empty()) return 0;
   double sum = 0;
   for (const format::ColumnTimes& times : statistics.family_times) {
-    const auto end = ExpiredThrough(table, times.family, now_micros);
+    const auto end = ExpiredThrough(table, times.family, now_micros, statistics.min_sequence);
     if (!end.has_value()) continue;
     if (times.max_timestamp <= *end) {
       sum += 1;

@@ -10,14 +10,17 @@
 #include "base/guarded.h"
 #include "base/status_macros.h"
 #include "engine/engine.h"
+#include "engine/predicate/key_ranges.h"
+#include "engine/query/scan.h"
 #include "engine/transaction_state.h"
 #include "format/value_text.h"
-#include "tandem/limits.h"
 
 namespace tandem {
 
 using engine::Guarded;
+using engine::KeyRanges;
 using engine::OpenTransaction;
+using engine::RangeSet;
 using engine::TransactionState;
 
 namespace {
@@ -68,13 +71,40 @@ Result<RowNames> RowsToNote(std::string_view table, std::span<const std::string_
     TransactionState::RowName name(table, row);
     if (!state.rows_read.contains(name)) added.emplace(std::move(name), false);
   }
-  const size_t count = state.rows_read.size() + added.size() + state.operation_count() + operations;
-  if (count <= kTransactionRowsMax) return added;
-  return Status::OverBudget("a transaction reads and writes at most " +
-                            std::to_string(kTransactionRowsMax) + " rows");
+  RETURN_IF_ERROR(state.CheckRoomFor(added.size() + operations));
+  return added;
 }
 
 void NoteRows(RowNames rows, TransactionState* state) { state->rows_read.merge(rows); }
+
+// The same for ranges, where they are checked. What is noted before memory runs out stays noted.
+void NoteRanges(std::string_view table, KeyRanges ranges, TransactionState* state) {
+  if (!state->validates_ranges || ranges.empty()) return;
+  RangeSet& read = state->ranges_read.try_emplace(std::string(table)).first->second;
+  for (format::KeyRange& range : ranges) read.Add(std::move(range));
+}
+
+// The ranges of a scan, if they are to be noted.
+Result<KeyRanges> RangesToNote(const ScanOptions& scan, const TransactionState& state) {
+  if (!state.validates_ranges) return KeyRanges();
+  KeyRanges ranges = engine::RowsOf(scan);
+  RETURN_IF_ERROR(state.CheckRoomFor(ranges.size()));
+  return ranges;
+}
+
+// A query, or a count.
+struct QueryToNote {
+  const ReadOptions& at;
+  std::string_view table;
+  const Predicate& predicate;
+};
+Result<KeyRanges> RangesToNote(const QueryToNote& query, const TransactionState& state) {
+  if (!state.validates_ranges) return KeyRanges();
+  ASSIGN_OR_RETURN(KeyRanges ranges,
+                   state.engine->RowsOfQuery(query.at, query.table, query.predicate));
+  RETURN_IF_ERROR(state.CheckRoomFor(ranges.size()));
+  return ranges;
+}
 
 // The row as it is, if nobody else is known to have changed it.
 Result<std::optional<Row>> GetUnchanged(const ReadOptions& at, std::string_view table,
@@ -85,9 +115,11 @@ Result<std::optional<Row>> GetUnchanged(const ReadOptions& at, std::string_view 
 
 }  // namespace
 
-Result<Transaction> TransactionState::Begin(engine::Engine* engine) {
+Result<Transaction> TransactionState::Begin(engine::Engine* engine,
+                                            const TransactionOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<TransactionState> state, engine->BeginTransaction());
   state->engine = engine;
+  state->validates_ranges = options.validate_ranges;
   return Transaction(std::move(state));
 }
 
@@ -192,7 +224,10 @@ Result<Cursor> Transaction::Scan(const ReadOptions& options, std::string_view ta
   return InState([&](const Snapshot& snapshot, TransactionState* state) -> Result<Cursor> {
     ASSIGN_OR_RETURN(const ReadOptions at, At(snapshot, options));
     RETURN_IF_ERROR(BringUpToDate(snapshot, state));
-    return state->engine->Scan(at, table, scan);
+    ASSIGN_OR_RETURN(KeyRanges ranges, RangesToNote(scan, *state));
+    ASSIGN_OR_RETURN(Cursor cursor, state->engine->Scan(at, table, scan));
+    NoteRanges(table, std::move(ranges), state);
+    return cursor;
   });
 }
 
@@ -201,7 +236,10 @@ Result<Cursor> Transaction::Query(const ReadOptions& options, std::string_view t
   return InState([&](const Snapshot& snapshot, TransactionState* state) -> Result<Cursor> {
     ASSIGN_OR_RETURN(const ReadOptions at, At(snapshot, options));
     RETURN_IF_ERROR(BringUpToDate(snapshot, state));
-    return state->engine->Query(at, table, predicate, query);
+    ASSIGN_OR_RETURN(KeyRanges ranges, RangesToNote({at, table, predicate}, *state));
+    ASSIGN_OR_RETURN(Cursor cursor, state->engine->Query(at, table, predicate, query));
+    NoteRanges(table, std::move(ranges), state);
+    return cursor;
   });
 }
 
@@ -210,7 +248,10 @@ Result<uint64_t> Transaction::Count(const ReadOptions& options, std::string_view
   return InState([&](const Snapshot& snapshot, TransactionState* state) -> Result<uint64_t> {
     ASSIGN_OR_RETURN(const ReadOptions at, At(snapshot, options));
     RETURN_IF_ERROR(BringUpToDate(snapshot, state));
-    return state->engine->Count(at, table, predicate, query);
+    ASSIGN_OR_RETURN(KeyRanges ranges, RangesToNote({at, table, predicate}, *state));
+    ASSIGN_OR_RETURN(const uint64_t count, state->engine->Count(at, table, predicate, query));
+    NoteRanges(table, std::move(ranges), state);
+    return count;
   });
 }
 

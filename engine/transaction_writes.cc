@@ -20,11 +20,7 @@ namespace {
 constexpr size_t kOwnMemstoresMax = 8;
 
 Status CheckLimits(const TransactionState& state, const WriteBatch& batch) {
-  if (state.operation_count() + state.rows_read.size() + batch.operation_count() >
-      kTransactionRowsMax) {
-    return Status::OverBudget("a transaction reads and writes at most " +
-                              std::to_string(kTransactionRowsMax) + " rows");
-  }
+  RETURN_IF_ERROR(state.CheckRoomFor(batch.operation_count()));
   size_t bytes = batch.size_bytes();
   for (const WriteBatch& part : state.writes) bytes += part.size_bytes();
   if (bytes <= kBatchBytesMax) return {};

@@ -16,6 +16,8 @@
 #include "engine/commit/row_checks.h"
 #include "engine/create_table.h"
 #include "engine/engine_impl.h"
+#include "engine/query/plan.h"
+#include "engine/query/query.h"
 #include "engine/transaction_state.h"
 #include "tandem/limits.h"
 
@@ -54,6 +56,21 @@ std::vector<RowCheck> ChecksOf(const RowsRead& read, const RegionSet& regions) {
     return std::pair(a.table, std::string_view(a.row)) <
            std::pair(b.table, std::string_view(b.row));
   });
+  return checks;
+}
+
+// Requires: the tables exist.
+std::vector<RangeCheck> RangeChecksOf(const RowsRead& read, const RegionSet& regions) {
+  std::vector<RangeCheck> checks;
+  for (const auto& [name, ranges] : read.ranges) {
+    const std::shared_ptr<const Table> table = regions.Find(name);
+    if (table == nullptr) continue;
+    for (const format::KeyRange& rows : ranges) {
+      checks.push_back({.table = table->record->id,
+                        .rows = rows,
+                        .unchanged_through = read.checks.point.sequence});
+    }
+  }
   return checks;
 }
 
@@ -142,6 +159,21 @@ Status EngineImpl::CheckUnchanged(const Snapshot& snapshot, std::string_view nam
   return TableNotFound(name);
 }
 
+Result<KeyRanges> EngineImpl::RowsOfQuery(const ReadOptions& options, std::string_view name,
+                                          const Predicate& predicate) {
+  if (!NamesRowKey(predicate)) return KeyRanges(1);
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  ASSIGN_OR_RETURN(const SnapshotPoint point, PointOf(*options.snapshot));
+  std::shared_ptr<const FormerTable> former;
+  ASSIGN_OR_RETURN(const std::shared_ptr<const Table> table,
+                   TableAt(point.schema.get(), name, &former));
+  const ReadResources resources = read_resources();
+  ASSIGN_OR_RETURN(const BoundPredicate bound,
+                   BindQuery({resources, options, predicate, {}}, *table->record));
+  return RowsUnder(bound);
+}
+
 Status EngineImpl::CommitTransaction(const WriteOptions& options, const Snapshot& snapshot,
                                      const TransactionState& state) {
   GatePass pass(calls_);
@@ -150,6 +182,8 @@ Status EngineImpl::CommitTransaction(const WriteOptions& options, const Snapshot
   const WriteBatch writes = state.AllWrites();
   if (writes.operation_count() == 0 && !IsForUpdate(state)) return {};
   RowsRead rows{.point = point, .rows = state.rows_read, .written = &writes, .checks = {}};
+  for (const auto& [table, ranges] : state.ranges_read) rows.ranges[table] = ranges.ranges();
+  rows.checks.ranges.resources = read_resources();
   rows.point->own = nullptr;  // Hooks see the state before the batch.
   rows.checks.point = point.point();
   rows.checks.timestamp_below = state.timestamp.below;
@@ -170,21 +204,25 @@ void EngineImpl::BackOff(uint32_t attempt) {
 // The leader checks the rows that the batch depends on, in the regions of their tables.
 Status EngineImpl::AddChecks(RowsRead* rows, WritePlan* plan) {
   if (rows->rows.empty() && rows->written == nullptr) return {};
-  std::string_view last;
-  for (const auto& [name, for_update] : rows->rows) {
-    if (name.first == last) continue;
-    last = name.first;
-    RETURN_IF_ERROR(CheckTable(*rows->point, last));
-    if (database_.regions->Find(last) == nullptr) return TableNotFound(last);
+  std::set<std::string_view> names;
+  for (const auto& [name, for_update] : rows->rows) names.insert(name.first);
+  for (const auto& [name, ranges] : rows->ranges) names.insert(name);
+  for (const std::string_view name : names) {
+    RETURN_IF_ERROR(CheckTable(*rows->point, name));
+    if (database_.regions->Find(name) == nullptr) return TableNotFound(name);
   }
-  if (rows->checks.rows.empty()) rows->checks.rows = ChecksOf(*rows, *database_.regions);
-  std::optional<format::TableId> added;  // Rows come by table.
-  for (const RowCheck& check : rows->checks.rows) {
-    if (check.table == added) continue;
-    RETURN_IF_ERROR(AddTable(*database_.regions, check.table, plan));
-    added = check.table;
+  RowChecks* const checks = &rows->checks;
+  if (checks->rows.empty()) checks->rows = ChecksOf(*rows, *database_.regions);
+  if (checks->ranges.ranges.empty()) {
+    checks->ranges.ranges = RangeChecksOf(*rows, *database_.regions);
   }
-  plan->checks = &rows->checks;
+  std::set<format::TableId> tables;
+  for (const RowCheck& check : checks->rows) tables.insert(check.table);
+  for (const RangeCheck& check : checks->ranges.ranges) tables.insert(check.table);
+  for (const format::TableId table : tables) {
+    RETURN_IF_ERROR(AddTable(*database_.regions, table, plan));
+  }
+  plan->checks = checks;
   return {};
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/commit/row_checks.h"
 #include "engine/open_handles.h"
+#include "index/key.h"
 #include "tandem/options.h"
 #include "tandem/write_batch.h"
 
@@ -21,7 +22,9 @@ struct RowsRead {
   std::optional<SnapshotPoint> point;   ///< At which they are read; a hook takes it when it reads.
   std::map<Name, bool> rows;            ///< True: a transaction has read it for update.
   const WriteBatch* written = nullptr;  ///< Its rows are checked too; null: none are.
-  RowChecks checks;                     ///< What the leader checks; made once.
+  /// The ranges that a transaction has read, by table.
+  std::map<std::string, std::vector<format::KeyRange>> ranges = {};
+  RowChecks checks;  ///< What the leader checks; made once.
 };
 
 /// Lifetime: that of the call.

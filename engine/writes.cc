@@ -9,13 +9,27 @@
 
 namespace tandem::engine {
 
-// Plans again when a table was dropped, truncated, renamed or got another record since. The plan
-// refers to tables, which the caller's pass keeps.
-Result<Written> EngineImpl::WriteAsPlanned(const WriteCall& call, const MakePlan& make_plan) {
-  RETURN_IF_ERROR(health_.CheckWritable());
-  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
+// Counts what came of it besides.
+Result<Written> EngineImpl::WritePlanned(const WriteCall& call, const MakePlan& make_plan) {
   RowsRead read_by_hooks;
   RowsRead* const rows = call.rows_read != nullptr ? call.rows_read : &read_by_hooks;
+  Result<Written> written = WriteAsPlanned(call, make_plan, rows);
+  const RowChecks& checks = rows->checks;
+  if (!checks.ranges.ranges.empty()) {
+    monitor_.CountRangeRows(checks.ranges.rows_examined, checks.ranges.rows_reread);
+  }
+  if (!written.has_value() && written.error().code() == StatusCode::kConflict) {
+    monitor_.CountConflict(checks.cause.value_or(ConflictCause::kSchema));
+  }
+  return written;
+}
+
+// Plans again when a table was dropped, truncated, renamed or got another record since. The plan
+// refers to tables, which the caller's pass keeps.
+Result<Written> EngineImpl::WriteAsPlanned(const WriteCall& call, const MakePlan& make_plan,
+                                           RowsRead* rows) {
+  RETURN_IF_ERROR(health_.CheckWritable());
+  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   std::optional<ObservedWrite> observed;
   while (true) {
     ASSIGN_OR_RETURN(WritePlan plan, PlanObserved(call, make_plan, rows, &observed));
@@ -23,7 +37,10 @@ Result<Written> EngineImpl::WriteAsPlanned(const WriteCall& call, const MakePlan
     RETURN_IF_ERROR(gate_->Admit(
         {.tables = plan.tables, .bytes = plan.size_bytes, .no_wait = call.options.no_wait}));
     RETURN_IF_ERROR(queue_->Commit(&plan, call.options.durability));
-    if (plan.is_stale) continue;
+    if (plan.is_stale) {
+      monitor_.CountReplanned();
+      continue;
+    }
     if (time_.TakeChange()) ReportClock();
     if (plan.holds) monitor_.CountWrite(plan.operation_count, plan.size_bytes);
     if (observed.has_value() && plan.last_sequence.value != 0) {

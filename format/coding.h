@@ -44,10 +44,9 @@ class TailWriter {
  public:
   /// Makes room for `bytes_max` bytes; what was not used is cut off at the end. `out` outlives it
   /// and is not touched meanwhile. Requires: no more is written.
-  TailWriter(std::string* out, size_t bytes_max) : out_(out) {
-    const size_t begin = out->size();
-    out->resize(begin + bytes_max);
-    next_ = out->data() + begin;
+  TailWriter(std::string* out, size_t bytes_max) : out_(out), begin_(out->size()) {
+    out->resize(begin_ + bytes_max);
+    next_ = out->data() + begin_;
   }
   ~TailWriter() { out_->resize(static_cast<size_t>(next_ - out_->data())); }
   TailWriter(const TailWriter&) = delete;
@@ -70,9 +69,16 @@ class TailWriter {
     Varint(bytes.size());
     Bytes(bytes);
   }
+  void Zeros(size_t count) {
+    std::memset(next_, 0, count);
+    next_ += count;
+  }
+  /// Of what was written.
+  size_t size_bytes() const { return static_cast<size_t>(next_ - out_->data()) - begin_; }
 
  private:
   std::string* const out_;
+  const size_t begin_;
   char* next_;
 };
 inline constexpr size_t kVarintBytesMax = 10;

@@ -1,4 +1,4 @@
-// Each function replaces a text by another one; the first gets the stored value.
+// Each function replaces a text by another one, or by several; the first gets the stored value.
 #include "format/functions.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "base/quote.h"
 #include "format/hash.h"
 #include "format/json_scalar.h"
+#include "format/text_terms.h"
 #include "format/value_text.h"
 #include "tandem/limits.h"
 
@@ -138,8 +139,40 @@ bool Apply(const Function& function, int64_t timestamp, std::string* text) {
       return ReplaceByJson(function.text, text);
     case FunctionKind::kTimestampOf:
       return SetNumber(timestamp, text);
+    default:
+      return false;
   }
-  return false;
+}
+
+bool DependsOnUnicode(const Function& function) {
+  return function.kind == FunctionKind::kWords || function.kind == FunctionKind::kTrigrams;
+}
+
+bool IsMultiValued(const Function& function) {
+  return DependsOnUnicode(function) || function.kind == FunctionKind::kSplit ||
+         function.kind == FunctionKind::kJsonEach;
+}
+
+void AddParts(std::string_view text, std::string_view separator, ValueList* parts) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(separator), text.size());
+    if (end > 0) parts->Add(text.substr(0, end));
+    text.remove_prefix(std::min(end + separator.size(), text.size()));
+  }
+}
+
+void AddValues(const Function& function, std::string_view text, ValueList* values) {
+  switch (function.kind) {
+    case FunctionKind::kSplit:
+      return AddParts(text, function.text, values);
+    case FunctionKind::kJsonEach:
+      return AddJsonScalars(text, *ParseJsonPath(function.text), values);
+    case FunctionKind::kWords:
+      AddWords(text, values);
+      return;
+    default:
+      return AddTrigrams(text, values);
+  }
 }
 
 Status Invalid(const Function& function, const std::string& what) {
@@ -151,14 +184,17 @@ Status CheckFunction(const Function& function) {
     return Status::InvalidArgument(
         "function number " + std::to_string(static_cast<int>(function.kind)) + " is not known");
   }
-  const bool is_path = function.kind == FunctionKind::kJson;
-  const bool takes_text = is_path || function.kind == FunctionKind::kDateTrunc;
+  const bool is_path =
+      function.kind == FunctionKind::kJson || function.kind == FunctionKind::kJsonEach;
+  const bool is_split = function.kind == FunctionKind::kSplit;
+  const bool takes_text = is_path || is_split || function.kind == FunctionKind::kDateTrunc;
   const bool takes_number =
       function.kind == FunctionKind::kSubstring || function.kind == FunctionKind::kBucket;
+  const bool may_have_number = takes_number || DependsOnUnicode(function);
   if (takes_number && function.first == 0) {
     return Invalid(function, "expected a number from 1, found 0");
   }
-  if ((!takes_number && function.first != 0) || (!takes_text && !function.text.empty()) ||
+  if ((!may_have_number && function.first != 0) || (!takes_text && !function.text.empty()) ||
       (function.kind != FunctionKind::kSubstring && function.count != 0)) {
     return Invalid(function, "it has an argument too many");
   }
@@ -168,9 +204,11 @@ Status CheckFunction(const Function& function) {
                                  "year");
   }
   if (function.text.size() > kFunctionTextBytesMax) {
-    return Invalid(function, "its path has more than " + std::to_string(kFunctionTextBytesMax) +
-                                 " bytes, the limit");
+    return Invalid(function,
+                   (is_split ? "its separator has more than " : "its path has more than ") +
+                       std::to_string(kFunctionTextBytesMax) + " bytes, the limit");
   }
+  if (is_split && function.text.empty()) return Invalid(function, "its separator is empty");
   if (is_path && !ParseJsonPath(function.text).has_value()) {
     return Invalid(function, base::Quote(function.text) +
                                  " is no path: expected $ and then .name, .\"any name\" or [0]");
@@ -202,6 +240,14 @@ std::string_view FunctionName(FunctionKind kind) {
       return "json";
     case FunctionKind::kTimestampOf:
       return "timestamp_of";
+    case FunctionKind::kSplit:
+      return "split";
+    case FunctionKind::kJsonEach:
+      return "json_each";
+    case FunctionKind::kWords:
+      return "words";
+    case FunctionKind::kTrigrams:
+      return "trigrams";
   }
   return "unknown";
 }
@@ -219,7 +265,35 @@ Status CheckFunctions(std::span<const Function> functions) {
       return Invalid(functions[i], "expected a column, found what a function returns");
     }
   }
-  return {};
+  const auto first = std::ranges::find_if(functions, IsMultiValued);
+  if (first == functions.end()) return {};
+  const auto second = std::find_if(first + 1, functions.end(), IsMultiValued);
+  if (second == functions.end()) return {};
+  return Invalid(*second, "expected one value, found the several of " +
+                              std::string(FunctionName(first->kind)));
+}
+
+bool AreMultiValued(std::span<const Function> functions) {
+  return std::ranges::any_of(functions, IsMultiValued);
+}
+
+void PinFunctions(std::span<Function> functions) {
+  for (Function& function : functions) {
+    if (DependsOnUnicode(function)) function.first = UnicodeVersion();
+  }
+}
+
+Functions AsDeclared(Functions functions) {
+  for (Function& function : functions) {
+    if (DependsOnUnicode(function) && function.first == UnicodeVersion()) function.first = 0;
+  }
+  return functions;
+}
+
+bool ArePinnedByOthers(std::span<const Function> functions) {
+  return std::ranges::any_of(functions, [](const Function& function) {
+    return DependsOnUnicode(function) && function.first != 0 && function.first != UnicodeVersion();
+  });
 }
 
 bool ReadsText(ColumnType type) {
@@ -260,6 +334,26 @@ bool ApplyFunctions(std::span<const Function> functions, std::string_view value,
       functions, [=](const Function& function) { return Apply(function, timestamp, result); });
 }
 
+void ApplyMultiValued(std::span<const Function> functions, std::string_view value,
+                      int64_t timestamp, ValueList* results) {
+  results->Clear();
+  if (ArePinnedByOthers(functions)) return;
+  const auto several = std::ranges::find_if(functions, IsMultiValued);
+  const auto before = std::span(functions.begin(), several);
+  std::string text(before.empty() ? value : std::string_view());
+  if (before.empty() ? value.size() > kFunctionValueBytesMax
+                     : !ApplyFunctions(before, value, timestamp, &text)) {
+    return;
+  }
+  const auto after = std::span(several + 1, functions.end());
+  if (after.empty()) return AddValues(*several, text, results);
+  ValueList values;
+  AddValues(*several, text, &values);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (ApplyFunctions(after, values[i], timestamp, &text)) results->Add(text);
+  }
+}
+
 }  // namespace tandem::format
 
 namespace tandem {
@@ -273,7 +367,8 @@ std::string TextOf(const Functions& functions, std::string column) {
       continue;
     }
     text = name + text;
-    if (function.first != 0) text += ", " + std::to_string(function.first);
+    const bool shows_number = function.first != 0 && !format::AreMultiValued({&function, 1});
+    if (shows_number) text += ", " + std::to_string(function.first);
     if (function.count != 0) text += ", " + std::to_string(function.count);
     if (!function.text.empty()) text += ", " + base::QuoteDoubling(function.text, '\'');
     text += ')';

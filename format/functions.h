@@ -9,17 +9,21 @@
 #include <string>
 #include <string_view>
 
+#include "format/value_list.h"
 #include "tandem/function.h"
 #include "tandem/schema.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
 
+/// Kinds have the numbers from 1 to this one.
+inline constexpr int kFunctionKinds = static_cast<int>(FunctionKind::kTrigrams);
+
 /// The name that the function has in text; "unknown" for a number that is none.
 std::string_view FunctionName(FunctionKind kind);
 
 /// Errors: kInvalidArgument (too many, an unknown kind, an argument that is out of range, a unit or
-/// a path that is none, timestamp_of after another one).
+/// a path that is none, an empty separator, timestamp_of after another one, two of several values).
 Status CheckFunctions(std::span<const Function> functions);
 /// Whether what functions return can be of the type: text, or read from text.
 bool ReadsText(ColumnType type);
@@ -29,9 +33,23 @@ bool ReadsText(ColumnType type);
 Result<ColumnType> TypeOfFunctions(std::span<const Function> functions,
                                    std::optional<ColumnType> asked);
 
+/// Whether they make several values of one.
+bool AreMultiValued(std::span<const Function> functions);
+/// Records the library's version of Unicode in those that depend on it.
+void PinFunctions(std::span<Function> functions);
+/// Without the version if it is the library's.
+Functions AsDeclared(Functions functions);
+/// Whether they were pinned by another version, so that they make no value here.
+bool ArePinnedByOthers(std::span<const Function> functions);
+
 /// Replaces `*result` by what they make of a Put: no more bytes than the value, or a number. False:
-/// its value is absent. Requires: they were checked.
+/// its value is absent. Requires: they were checked and make one value.
 bool ApplyFunctions(std::span<const Function> functions, std::string_view value, int64_t timestamp,
                     std::string* result);
+/// Replaces `*results` by what they make of a Put, in no order and perhaps repeated. Each has no
+/// more bytes than the value, or at most kWordBytesMax. Requires: they were checked and make
+/// several values.
+void ApplyMultiValued(std::span<const Function> functions, std::string_view value,
+                      int64_t timestamp, ValueList* results);
 
 }  // namespace tandem::format

@@ -94,10 +94,11 @@ class ThrowingAllocator {
 // lead to the first on_path_.
 class ScalarFinder {
  public:
-  ScalarFinder(const std::vector<JsonStep>& path, std::string* scalar)
-      : path_(path), scalar_(scalar), next_elements_(path.size() + 1) {}
+  /// `each`: the elements of an array at the path too.
+  ScalarFinder(const std::vector<JsonStep>& path, bool each)
+      : path_(path), each_(each), next_elements_(path.size() + 1) {}
 
-  bool has_scalar() const { return has_scalar_; }
+  const ValueList& found() const { return found_; }
 
   // RapidJSON's handler: true goes on.
   bool Null() { return Take(std::nullopt); }
@@ -117,7 +118,9 @@ class ScalarFinder {
   }
   bool EndObject(rapidjson::SizeType) { return Close(); }
   bool StartArray() {
+    const bool was_decided = is_decided_;
     Open();
+    is_in_array_ |= each_ && is_decided_ && !was_decided;
     if (depth_ == on_path_) next_elements_[depth_ - 1] = 0;
     return true;
   }
@@ -141,10 +144,10 @@ class ScalarFinder {
   }
 
   bool Take(std::optional<std::string_view> value) {
-    if (!IsOnPath() || depth_ != path_.size() || is_decided_) return true;
-    is_decided_ = true;
-    has_scalar_ = value.has_value();
-    if (has_scalar_) scalar_->assign(*value);
+    const bool is_at_end = IsOnPath() && depth_ == path_.size() && !is_decided_;
+    const bool is_element = is_in_array_ && depth_ == path_.size() + 1;
+    is_decided_ |= is_at_end;
+    if ((is_at_end || is_element) && value.has_value()) found_.Add(*value);
     return true;
   }
 
@@ -158,19 +161,21 @@ class ScalarFinder {
 
   bool Close() {
     --depth_;
+    is_in_array_ &= depth_ > path_.size();
     on_path_ = std::min(on_path_, depth_);
     return true;
   }
 
   const std::vector<JsonStep>& path_;
-  std::string* const scalar_;
+  const bool each_;
   std::vector<uint64_t> next_elements_;  // Of the open arrays on the path.
   size_t depth_ = 0;
   size_t on_path_ = 0;
-  bool is_member_ = false;   // The value that comes has a name,
-  bool is_next_ = false;     // which is that of the next step.
-  bool is_decided_ = false;  // Something was at the end of the path.
-  bool has_scalar_ = false;
+  bool is_member_ = false;    // The value that comes has a name,
+  bool is_next_ = false;      // which is that of the next step.
+  bool is_decided_ = false;   // Something was at the end of the path.
+  bool is_in_array_ = false;  // Which is what is read.
+  ValueList found_;
 };
 
 }  // namespace
@@ -179,7 +184,10 @@ std::optional<std::vector<JsonStep>> ParseJsonPath(std::string_view path) {
   return PathParser(path).Run();
 }
 
-bool FindJsonScalar(std::string_view json, const std::vector<JsonStep>& path, std::string* scalar) {
+namespace {
+
+// False: it is no JSON.
+bool Read(std::string_view json, ScalarFinder* finder) {
   // The reader takes a zero byte for the end.
   if (!IsUtf8(json) || json.find('\0') != std::string_view::npos) return false;
   constexpr unsigned kFlags = rapidjson::kParseIterativeFlag |
@@ -190,9 +198,22 @@ bool FindJsonScalar(std::string_view json, const std::vector<JsonStep>& path, st
   ThrowingAllocator allocator;
   rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, ThrowingAllocator> reader(
       &allocator);
-  ScalarFinder finder(path, scalar);
-  const bool is_json = !reader.Parse<kFlags>(text, finder).IsError();
-  return is_json && finder.has_scalar();
+  return !reader.Parse<kFlags>(text, *finder).IsError();
+}
+
+}  // namespace
+
+bool FindJsonScalar(std::string_view json, const std::vector<JsonStep>& path, std::string* scalar) {
+  ScalarFinder finder(path, /*each=*/false);
+  if (!Read(json, &finder) || finder.found().empty()) return false;
+  scalar->assign(finder.found()[0]);
+  return true;
+}
+
+void AddJsonScalars(std::string_view json, const std::vector<JsonStep>& path, ValueList* scalars) {
+  ScalarFinder finder(path, /*each=*/true);
+  if (!Read(json, &finder)) return;
+  for (size_t i = 0; i < finder.found().size(); ++i) scalars->Add(finder.found()[i]);
 }
 
 }  // namespace tandem::format

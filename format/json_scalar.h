@@ -1,4 +1,4 @@
-// Finds a string, number or boolean in a JSON text.
+// Finds strings, numbers and booleans in a JSON text.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "format/value_list.h"
 
 namespace tandem::format {
 
@@ -25,5 +27,8 @@ std::optional<std::vector<JsonStep>> ParseJsonPath(std::string_view path);
 /// False: the text is no JSON in UTF-8, or there is null, an object, an array or nothing at the
 /// path; `*scalar` is undefined then. Takes time and memory linear in the text.
 bool FindJsonScalar(std::string_view json, const std::vector<JsonStep>& path, std::string* scalar);
+/// Adds what is at the path to `*scalars`, or if that is an array, the strings, numbers and
+/// booleans that are its elements. Nothing is added where FindJsonScalar finds nothing otherwise.
+void AddJsonScalars(std::string_view json, const std::vector<JsonStep>& path, ValueList* scalars);
 
 }  // namespace tandem::format

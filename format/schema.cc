@@ -20,6 +20,11 @@
 //                   9  compression  varint: 0 none, 1 zstd
 //                  11  block size   varint, 512 to 1,048,576
 //                  13  dropped      varint, 1; left out of a family that was not dropped
+//                  15  former *     former limits record, 0 to kFormerLimitsMax, by their sequence
+//   former limits   1  changed at   varint, 1 or more, larger than in the record before it
+//                   3  max versions varint u32, at least 1; left out: the number stayed
+//                   5  expired      varint, zigzag: the largest timestamp that had expired; left
+//                                   out: none had. A record has 3 or 5 or both.
 //   index           1  id           varint u32
 //                   3  name         as above
 //                   5  state        varint: 1 building, 2 ready, 3 dropping, 4 checking
@@ -48,6 +53,7 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "format/coding.h"
 #include "format/fields.h"
 #include "format/functions.h"
 #include "tandem/limits.h"
@@ -74,8 +80,10 @@ enum FamilyTag : uint64_t {
   kTtl = 7,
   kCompression = 9,
   kBlockSize = 11,
-  kDropped = 13
+  kDropped = 13,
+  kFormerLimits = 15
 };
+enum FormerLimitsTag : uint64_t { kChangedAt = 1, kFormerVersions = 3, kExpiredThrough = 5 };
 enum IndexTag : uint64_t { kIndexId = 1, kIndexName = 3, kState = 5, kColumn = 7, kUnique = 9 };
 enum ColumnTag : uint64_t {
   kColumnFamily = 1,
@@ -102,6 +110,52 @@ std::string NameField(FieldReader* fields) {
   return std::string(name);
 }
 
+std::string EncodeFormerLimits(const FormerLimits& limits) {
+  std::string out;
+  AppendNumberField(&out, kChangedAt, limits.changed_at.value);
+  if (limits.max_versions) AppendNumberField(&out, kFormerVersions, *limits.max_versions);
+  if (limits.expired_through) {
+    AppendNumberField(&out, kExpiredThrough, ZigZag(*limits.expired_through));
+  }
+  return out;
+}
+
+Result<FormerLimits> DecodeFormerLimits(std::string_view bytes) {
+  FieldReader fields(bytes, "former limits record");
+  FormerLimits limits;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kChangedAt:
+        limits.changed_at = SequenceNumber(fields.Number(kSequenceMax.value));
+        if (limits.changed_at.value == 0) fields.FailCorrupt("expected a sequence, found 0");
+        break;
+      case kFormerVersions:
+        limits.max_versions = static_cast<uint32_t>(fields.Number(UINT32_MAX));
+        if (*limits.max_versions == 0) fields.FailCorrupt("expected at least 1 version, found 0");
+        break;
+      case kExpiredThrough:
+        limits.expired_through = UnZigZag(fields.Number(UINT64_MAX));
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kChangedAt}));
+  if (limits.max_versions || limits.expired_through) return limits;
+  return Status::Corruption("former limits record: it has no limit");
+}
+
+Status AddFormerLimits(std::string_view bytes, FamilyRecord* family) {
+  ASSIGN_OR_RETURN(const FormerLimits limits, DecodeFormerLimits(bytes));
+  std::vector<FormerLimits>& all = family->former_limits;
+  if (!all.empty() && limits.changed_at <= all.back().changed_at) {
+    return Status::Corruption("family record: sequences of its former limits do not rise");
+  }
+  if (all.size() == kFormerLimitsMax) return TooMany("former limits", kFormerLimitsMax);
+  all.push_back(limits);
+  return {};
+}
+
 std::string EncodeFamily(const FamilyRecord& family) {
   std::string out;
   AppendNumberField(&out, kFamilyId, family.id.value);
@@ -111,6 +165,9 @@ std::string EncodeFamily(const FamilyRecord& family) {
   AppendNumberField(&out, kCompression, static_cast<uint64_t>(family.options.compression));
   AppendNumberField(&out, kBlockSize, family.options.block_size_bytes);
   if (family.dropped) AppendNumberField(&out, kDropped, 1);
+  for (const FormerLimits& limits : family.former_limits) {
+    AppendField(&out, kFormerLimits, EncodeFormerLimits(limits));
+  }
   return out;
 }
 
@@ -153,6 +210,9 @@ Result<FamilyRecord> DecodeFamily(std::string_view bytes) {
       case kDropped:
         family.dropped = fields.Number(1) == 1;
         if (!family.dropped) fields.FailCorrupt("expected 1 or no field, found 0");
+        break;
+      case kFormerLimits:
+        fields.Fail(AddFormerLimits(fields.Repeated(), &family));
         break;
       default:
         fields.Unknown();
@@ -434,6 +494,22 @@ bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b) {
          a.functions == b.functions;
 }
 
+bool LivesLonger(const FamilyOptions& options, const FamilyOptions& other) {
+  return other.ttl_micros != 0 &&
+         (options.ttl_micros == 0 || options.ttl_micros > other.ttl_micros);
+}
+
+bool KeepsMore(const FamilyOptions& options, const FamilyOptions& other) {
+  return options.max_versions > other.max_versions || LivesLonger(options, other);
+}
+
+bool HaveSameFormerLimits(const TableRecord& a, const TableRecord& b) {
+  return std::ranges::all_of(a.families, [&b](const FamilyRecord& family) {
+    const FamilyRecord* other = b.FindFamily(family.id);
+    return other == nullptr || other->former_limits == family.former_limits;
+  });
+}
+
 bool ComesBefore(const ColumnTypeRecord& a, const ColumnTypeRecord& b) {
   return std::tie(a.family, a.qualifier) < std::tie(b.family, b.qualifier);
 }
@@ -453,6 +529,22 @@ std::optional<int64_t> FamilyRecord::ExpiredThrough(int64_t now_micros) const {
   return bound;
 }
 
+std::optional<int64_t> FamilyRecord::ExpiredThrough(int64_t now_micros,
+                                                    SequenceNumber sequence) const {
+  std::optional<int64_t> through = ExpiredThrough(now_micros);
+  for (const FormerLimits& limits : former_limits) {
+    if (sequence < limits.changed_at) through = std::max(through, limits.expired_through);
+  }
+  return through;
+}
+
+bool FamilyRecord::may_expire() const {
+  return dropped || options.ttl_micros != 0 ||
+         std::ranges::any_of(former_limits, [](const FormerLimits& limits) {
+           return limits.expired_through.has_value();
+         });
+}
+
 const FamilyRecord* TableRecord::FindFamily(std::string_view family_name) const {
   for (const FamilyRecord& family : families) {
     if (!family.dropped && family.options.name == family_name) return &family;
@@ -469,6 +561,15 @@ size_t TableRecord::family_count() const {
   return static_cast<size_t>(
       std::count_if(families.begin(), families.end(),
                     [](const FamilyRecord& family) { return !family.dropped; }));
+}
+
+SequenceNumber TableRecord::last_limits_change() const {
+  SequenceNumber last;
+  for (const FamilyRecord& family : families) {
+    if (!family.former_limits.empty())
+      last = std::max(last, family.former_limits.back().changed_at);
+  }
+  return last;
 }
 
 const FamilyRecord* TableRecord::FindFamily(FamilyId family) const {

@@ -20,16 +20,40 @@ inline constexpr size_t kHashSecretBytes = 192;
 
 inline constexpr uint8_t kFamilyIdMax = 254;  ///< 255 is kKeysOwner.
 
+/// Limits that a family had before they were changed. What they had hidden stays hidden.
+struct FormerLimits {
+  /// The change's own place in the order of operations: those before it are smaller.
+  SequenceNumber changed_at;
+  /// Of the Puts before the change, those beyond these newest of their column are gone. Absent: the
+  /// number stayed. It is kept for fewer versions too: not all sources that a merge has know of the
+  /// deletes that came before the change, so it goes by what was kept then.
+  std::optional<uint32_t> max_versions = {};
+  /// Of the Puts before the change, those with timestamps at or below it are gone.
+  std::optional<int64_t> expired_through = {};
+  bool operator==(const FormerLimits&) const = default;
+};
+
+/// Whether cells vanish later than by the other options, or never.
+bool LivesLonger(const FamilyOptions& options, const FamilyOptions& other);
+/// Whether they live longer, or more versions are kept.
+bool KeepsMore(const FamilyOptions& options, const FamilyOptions& other);
+
 struct FamilyRecord {
   FamilyId id;
   FamilyOptions options;
   /// It was dropped: no cell of it is visible, and merges leave its cells out. The record keeps it,
   /// so that its id is never given out again and its cells are known wherever they are met.
   bool dropped = false;
+  /// By changed_at, each at another sequence and with some limit.
+  std::vector<FormerLimits> former_limits = {};
 
   /// The largest timestamp that has expired at `now_micros`; nullopt: none has. In a family that
-  /// was dropped all have.
+  /// was dropped all have. Of Puts before a change of limits more may have expired.
   std::optional<int64_t> ExpiredThrough(int64_t now_micros) const;
+  /// The same of a Put at `sequence`, or of the oldest of several.
+  std::optional<int64_t> ExpiredThrough(int64_t now_micros, SequenceNumber sequence) const;
+  /// Whether Puts may expire, now or later.
+  bool may_expire() const;
 };
 
 /// The type that conditions and orders compare a column as.
@@ -89,6 +113,8 @@ struct TableRecord {
   const FamilyRecord& first_family() const;
   /// How many were not dropped.
   size_t family_count() const;
+  /// Of the last of the families' former limits; 0: there are none.
+  SequenceNumber last_limits_change() const;
   /// nullptr when there is none of that name (or id).
   const IndexRecord* FindIndex(std::string_view index_name) const;
   const IndexRecord* FindIndex(IndexId index) const;
@@ -96,6 +122,9 @@ struct TableRecord {
   /// functions, else kBytes (rule 34).
   ColumnType TypeOf(FamilyId family, std::string_view qualifier) const;
 };
+
+/// Whether both have the same former limits of the families that both have.
+bool HaveSameFormerLimits(const TableRecord& a, const TableRecord& b);
 
 /// The order of TableRecord::columns.
 bool ComesBefore(const ColumnTypeRecord& a, const ColumnTypeRecord& b);

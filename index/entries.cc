@@ -61,28 +61,26 @@ const Cell* CurrentPut(const ColumnCells& column) {
   return nullptr;
 }
 
-void AddEntry(const IndexColumnRecord& column, const Cell& put, RowIndexFacts* facts) {
-  std::string key;
-  if (AppendPutKey(column, put, &key)) {
-    facts->entries.push_back({std::move(key), false});
-  } else if (IsHiddenFrom(column, put)) {
-    facts->complete = false;
-  }
+void AddEntries(const IndexColumnRecord& column, const Cell& put, bool current, PutKeys* scratch,
+                RowIndexFacts* facts) {
+  const std::span<const std::string_view> keys = scratch->Of(column, put);
+  for (const std::string_view key : keys) facts->entries.push_back({std::string(key), current});
+  if (keys.empty() && IsHiddenFrom(column, put)) facts->complete = false;
 }
 
-// Keeps each key once; the first entry stays first.
-void DropRepeatedKeys(bool first_is_current, std::vector<IndexEntry>* entries) {
-  const auto rest = entries->begin() + (first_is_current ? 1 : 0);
-  std::sort(rest, entries->end(),
-            [](const IndexEntry& a, const IndexEntry& b) { return a.key < b.key; });
+// Keeps each key once, the first ones as they are: these are current, ascending and distinct.
+void DropRepeatedKeys(size_t current, std::vector<IndexEntry>* entries) {
+  constexpr auto less = [](const IndexEntry& a, const IndexEntry& b) { return a.key < b.key; };
+  const auto rest = entries->begin() + static_cast<ptrdiff_t>(current);
+  if (entries->end() - rest > 1) std::sort(rest, entries->end(), less);
   entries->erase(
       std::unique(rest, entries->end(),
                   [](const IndexEntry& a, const IndexEntry& b) { return a.key == b.key; }),
       entries->end());
-  if (!first_is_current) return;
-  const std::string& current = entries->front().key;
-  entries->erase(std::remove_if(entries->begin() + 1, entries->end(),
-                                [&](const IndexEntry& entry) { return entry.key == current; }),
+  entries->erase(std::remove_if(rest, entries->end(),
+                                [&](const IndexEntry& entry) {
+                                  return std::binary_search(entries->begin(), rest, entry, less);
+                                }),
                  entries->end());
 }
 
@@ -122,7 +120,7 @@ void FactsOfColumns(const IndexRecord& index, std::span<const Cell> cells, RowIn
     for (size_t i = 1; i < index.columns.size(); ++i) AppendAbsentKey(index.columns[i], &key);
     facts->entries.push_back({std::move(key), false});
   }
-  DropRepeatedKeys(has_current, &facts->entries);
+  DropRepeatedKeys(has_current ? 1 : 0, &facts->entries);
 }
 
 }  // namespace
@@ -155,6 +153,45 @@ bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
   return false;
 }
 
+bool IsMultiValued(const IndexColumnRecord& column) { return AreMultiValued(column.functions); }
+
+void ValuesOfPut(const IndexColumnRecord& column, const Cell& put, ValueList* values) {
+  values->Clear();
+  const bool is_of_value = column.functions.front().kind != FunctionKind::kTimestampOf;
+  if (is_of_value && put.is_overflow()) return;
+  ApplyMultiValued(column.functions, put.value, put.timestamp, values);
+}
+
+std::span<const std::string_view> PutKeys::Of(const IndexColumnRecord& column, const Cell& put) {
+  key_.clear();
+  keys_.clear();
+  if (!IsMultiValued(column)) {
+    if (AppendPutKey(column, put, &key_)) keys_.push_back(key_);
+    return keys_;
+  }
+  ValuesOfPut(column, put, &values_);
+  ends_.clear();
+  for (size_t i = 0; i < values_.size(); ++i) {
+    if (AppendKeyIfFits(column, values_[i], &key_)) ends_.push_back(key_.size());
+  }
+  size_t begin = 0;
+  for (const size_t end : ends_) {
+    keys_.push_back(std::string_view(key_).substr(begin, end - begin));
+    begin = end;
+  }
+  std::sort(keys_.begin(), keys_.end());
+  keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
+  return keys_;
+}
+
+std::span<const std::string_view> PutKeys::Of(const IndexColumnRecord& column,
+                                              std::string_view value, int64_t timestamp) {
+  Cell put;
+  put.value = value;
+  put.timestamp = timestamp;
+  return Of(column, put);
+}
+
 bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* value) {
   static_assert(kFunctionValueBytesMax == kInlineValueBytesMax);
   const bool is_of_value = column.functions.front().kind != FunctionKind::kTimestampOf;
@@ -179,16 +216,36 @@ bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64
   return AppendPutKey(column, put, out);
 }
 
-// Text that functions make is no longer than the value, so most values are known to fit unseen.
+namespace {
+
+Status CheckValues(const IndexColumnRecord& column, std::string_view value) {
+  ValueList values;
+  ApplyMultiValued(column.functions, value, 0, &values);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!IsUtf8(values[i])) continue;
+    if (Status status = CheckIndexValue(column, values[i]); !status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace
+
+// Text that functions make is no longer than the value or short, so most values are known to fit
+// unseen.
 Status CheckPutValue(const IndexColumnRecord& column, std::string_view value) {
   if (column.functions.empty()) return CheckIndexValue(column, value);
   if (column.type != ColumnType::kText || AlwaysFitsIndex(value.size())) return {};
+  if (IsMultiValued(column)) return CheckValues(column, value);
   std::string made;
   if (!ApplyFunctions(column.functions, value, 0, &made) || !IsUtf8(made)) return {};
   return CheckIndexValue(column, made);
 }
 
 bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put) {
+  if (ArePinnedByOthers(column.functions)) return true;
+  if (column.functions.size() == 1 && column.functions[0].kind == FunctionKind::kTrigrams) {
+    return put.is_overflow() || put.value.size() > kFunctionValueBytesMax;
+  }
   // What functions return is never of this type.
   return column.type == ColumnType::kBytes && (put.is_overflow() || !FitsIndex(column, put.value));
 }
@@ -212,15 +269,16 @@ void FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexF
   facts->entries.clear();
   facts->touched = !found.empty();
   facts->complete = true;
+  PutKeys scratch;
   const Cell* current = CurrentPut(found);
-  if (current != nullptr) AddEntry(column, *current, facts);
-  const bool has_current = !facts->entries.empty();
-  if (has_current) facts->entries.front().current = true;
+  if (current != nullptr) AddEntries(column, *current, /*current=*/true, &scratch, facts);
+  const size_t current_entries = facts->entries.size();
   for (const Cell& cell : found.cells) {
-    if (cell.kind == CellKind::kPut && &cell != current) AddEntry(column, cell, facts);
+    if (cell.kind != CellKind::kPut || &cell == current) continue;
+    AddEntries(column, cell, /*current=*/false, &scratch, facts);
   }
   facts->present = !facts->entries.empty();
-  DropRepeatedKeys(has_current, &facts->entries);
+  DropRepeatedKeys(current_entries, &facts->entries);
 }
 
 bool IsCleanRow(std::span<const Cell> cells) {

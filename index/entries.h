@@ -1,7 +1,8 @@
 // The index entries of a row: a pure function of its cells (rules 6 to 8). Flush, compaction,
 // verification and tests all use it.
 //
-// Of an index over one column each Put has an entry. Of one over several columns
+// Of an index over one column each Put has an entry, or if the column is multi-valued one for each
+// distinct value. Of one over several columns
 //   - a row with a cell or marker of any of them has one current entry: of each column the newest
 //     Put that no marker of the file hides,
 //   - each other Put of the first column has an older entry, with the other columns left out, and
@@ -18,19 +19,21 @@
 
 #include "format/cell/cell.h"
 #include "format/schema.h"
+#include "format/value_list.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
 
 struct IndexEntry {
   std::string key;       ///< Encoded by AppendIndexKey.
-  bool current = false;  ///< The newest Put of the row that no marker of this file hides.
+  bool current = false;  ///< Of the newest Put of the row that no marker of this file hides.
 };
 
 /// What one index has to know about one row of a file.
 struct RowIndexFacts {
-  std::vector<IndexEntry> entries;  ///< Distinct keys in no order, at most one current. A key that
-                                    ///< is current is not repeated as older.
+  std::vector<IndexEntry> entries;  ///< Distinct keys in no order. At most one is current, of a
+                                    ///< multi-valued column those of one Put. A key that is current
+                                    ///< is not repeated as older.
   bool present = false;             ///< The row has a Put of the first column that has a key.
   bool touched = false;             ///< Any cell or marker of the row concerns the first column.
   bool complete = true;             ///< False: IsHiddenFrom is true of some Put.
@@ -57,12 +60,37 @@ bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell);
 /// DeleteFamily of a family that has one.
 bool ConcernsIndex(const TableRecord& table, const Cell& cell);
 
+/// Whether a Put of the column has several values. Such a column is the only one of its index.
+bool IsMultiValued(const IndexColumnRecord& column);
+
 /// Replaces `*value` by what the column's functions make of a stored Put. False: there is no value.
-/// Requires: the column has functions.
+/// Requires: the column has functions and is not multi-valued.
 bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* value);
+/// Replaces `*values` by those of a stored Put, in no order and perhaps repeated. Requires: the
+/// column is multi-valued.
+void ValuesOfPut(const IndexColumnRecord& column, const Cell& put, ValueList* values);
+
+/// The index keys of a Put.
+/// Threads: one at a time (it keeps scratch memory).
+class PutKeys {
+ public:
+  /// Distinct, ascending; none or one unless the column is multi-valued. Values that do not fit the
+  /// type have none. Lifetime: until the next call.
+  std::span<const std::string_view> Of(const IndexColumnRecord& column, const Cell& put);
+  std::span<const std::string_view> Of(const IndexColumnRecord& column, std::string_view value,
+                                       int64_t timestamp);
+
+ private:
+  ValueList values_;
+  std::string key_;
+  std::vector<size_t> ends_;  // In key_.
+  std::vector<std::string_view> keys_;
+};
+
 /// Appends the index key of a stored Put, or of what the column's functions make of it. False: it
 /// has no value, or one that does not fit the type, as may be that was written before the index was
-/// made. The column is absent then for the index, and for conditions of its type.
+/// made. The column is absent then for the index, and for conditions of its type. Requires: the
+/// column is not multi-valued.
 bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out);
 bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64_t timestamp,
                   std::string* out);
@@ -70,11 +98,13 @@ bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64
 /// functions make of it must not be text that is too long for one. Errors: those of AppendIndexKey.
 Status CheckPutValue(const IndexColumnRecord& column, std::string_view value);
 /// Whether the index cannot have a Put that conditions of its type see: bytes compare at any
-/// length, and a key has kIndexKeyBytesMax. An index with such a Put serves no read.
+/// length, and a key has kIndexKeyBytesMax; words of another version of Unicode cannot be computed;
+/// a part is looked for in bytes of any length, and trigrams are those of kFunctionValueBytesMax.
+/// An index with such a Put serves no read.
 bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put);
 
 /// Appends the entry of an index whose columns have the Puts, one for each; nullptr: none. A Put
-/// without a key counts as none. Returns how many have a key.
+/// without a key counts as none. Returns how many have a key. Requires: no column is multi-valued.
 size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out);
 
 /// Fills `*facts` (replaced). Requires: `cells` is one row as the file holds it, sorted by

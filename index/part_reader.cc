@@ -24,10 +24,13 @@ Result<std::unique_ptr<IndexPartReader>> IndexPartReader::Open(
     return Status::Corruption(file.file().name() + ": the sections of index " +
                               std::to_string(owner) + " do not agree with its digests");
   }
-  // A current part has at most one entry per row.
-  if (!older && reader->totals_.entries > spec.row_count) {
-    return file.Corrupt(leaves->offset, Mismatch("current entries, at most", spec.row_count,
-                                                 reader->totals_.entries));
+  // A value has an entry of each row at most, which bounds the memory that reading it can take.
+  const Totals& totals = reader->totals_;
+  const bool has_rows = spec.row_count > 0;
+  if (leaves != nullptr && (!has_rows || (totals.entries - 1) / spec.row_count >= totals.values)) {
+    return file.Corrupt(leaves->offset,
+                        Mismatch("entries of " + std::to_string(totals.values) + " values, at most",
+                                 totals.values * spec.row_count, totals.entries));
   }
   if (leaves != nullptr) reader->leaves_ = *leaves;
   if (directory != nullptr) reader->directory_ = *directory;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/block/section_writer.h"
 #include "format/types.h"
@@ -40,12 +41,19 @@ class IndexPartWriter {
   uint32_t flags() const { return spec_.part == IndexPart::kOlder ? kSectionFlagOlder : 0; }
   void EncodeList(std::span<const uint32_t> ordinals);
   Status FinishLeaf();
+  Status WriteLeaf(const BlockContent& content);
+  Status WriteGroup();
 
   Spec spec_;
   SectionWriter* out_;
   bool started_ = false;
   IndexLeafBuilder leaf_;
-  LeafSummary finished_;  // The leaf written last.
+  LeafSummary finished_;  // The leaf that was finished last.
+  // Of finished leaves; the directory has those that are placed.
+  uint64_t entries_ = 0, values_ = 0;
+  // Leaves that are compressed together, in parallel.
+  BlockGroup group_;
+  std::vector<LeafSummary> grouped_;
   IndexDirectoryBuilder directory_;
   std::string postings_;
   std::string list_;

@@ -11,6 +11,7 @@
 #include "format/block/bitmap_section.h"
 #include "index/part_writer.h"
 #include "index/sort.h"
+#include "index/value_collector.h"
 
 namespace tandem::format {
 namespace {
@@ -42,7 +43,22 @@ struct IndexSectionWriter::Impl {
     std::span<const uint32_t> map;
   };
   struct Part {
-    std::vector<CollectedEntry> entries;
+    CollectedEntries entries;
+    // In the place of entries, if the index is multi-valued; else nullptr.
+    std::unique_ptr<ValueCollector> values;
+    uint64_t memory_bytes() const {
+      return values != nullptr ? values->memory_bytes() : entries.memory_bytes();
+    }
+    uint64_t sort_bytes() const {
+      return values != nullptr ? values->sort_bytes() : entries.size() * sizeof(CollectedEntry);
+    }
+    void Sort() {
+      SortByKey(entries.all());
+      if (values != nullptr) values->Sort();
+    }
+    std::unique_ptr<ValueSource> NewSource() {
+      return values != nullptr ? values->NewSource() : NewCollectedSource(entries.all());
+    }
     IndexDigest digest;
   };
 
@@ -58,13 +74,14 @@ struct IndexSectionWriter::Impl {
   /// Collects the entry of `puts`.
   void AddSinglePuts(Ordinal ordinal, std::string_view row_key);
   void Collect(Ordinal ordinal, std::string_view row_key, std::string_view key, bool current) {
-    const std::string_view copy = keys.Copy(key);
     Part& to = part(current);
-    to.entries.push_back({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
     to.digest.Add(key, row_key);
+    if (to.values != nullptr) return to.values->Add(key, ordinal.value);
+    const std::string_view copy = keys.Copy(key);
+    to.entries.Add({copy.data(), static_cast<uint32_t>(copy.size()), ordinal.value, 0});
   }
-  /// Finds `puts` if each column has at most one Put in the row, which nothing there can hide: the
-  /// common case.
+  /// Finds `puts` if each column has at most one Put in the row, which nothing there can hide, of
+  /// one value: the common case.
   bool FindSinglePuts(std::span<const Cell> cells);
   std::optional<size_t> AppendSinglePuts();
   bool HasHiddenPut() const;
@@ -73,6 +90,7 @@ struct IndexSectionWriter::Impl {
   Status WritePart(IndexPart which, uint32_t row_count, SectionWriter* out, IndexSummary* summary);
 
   IndexRecord index;
+  bool is_multi_valued = false;
   Compression compression = Compression::kZstd;
   base::Arena keys;
   Part current_part, older_part;
@@ -88,6 +106,11 @@ struct IndexSectionWriter::Impl {
 IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression compression)
     : impl_(std::make_unique<Impl>()) {
   impl_->index = index;
+  impl_->is_multi_valued = IsMultiValued(index.columns.front());
+  if (impl_->is_multi_valued) {
+    impl_->current_part.values = std::make_unique<ValueCollector>();
+    impl_->older_part.values = std::make_unique<ValueCollector>();
+  }
   impl_->puts.resize(index.columns.size());
   impl_->compression = compression;
 }
@@ -122,6 +145,7 @@ Status IndexSectionWriter::Impl::MarkCopied(const Input& input) {
 }
 
 bool IndexSectionWriter::Impl::FindSinglePuts(std::span<const Cell> cells) {
+  if (is_multi_valued) return false;
   for (size_t i = 0; i < puts.size(); ++i) {
     const ColumnCells found = FindColumn(index.columns[i], cells);
     if (!found.empty() && !found.is_single_put()) return false;
@@ -191,21 +215,18 @@ void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint3
 bool IndexSectionWriter::is_complete() const { return impl_->is_complete; }
 
 uint64_t IndexSectionWriter::memory_bytes() const {
-  const size_t entries =
-      impl_->current_part.entries.capacity() + impl_->older_part.entries.capacity();
-  return impl_->keys.size_bytes() + entries * sizeof(CollectedEntry);
+  return impl_->keys.size_bytes() + impl_->current_part.memory_bytes() +
+         impl_->older_part.memory_bytes();
 }
 
 uint64_t IndexSectionWriter::sort_bytes() const {
-  const size_t entries =
-      std::max(impl_->current_part.entries.size(), impl_->older_part.entries.size());
-  return entries * sizeof(CollectedEntry);
+  return std::max(impl_->current_part.sort_bytes(), impl_->older_part.sort_bytes());
 }
 
 void IndexSectionWriter::Sort() {
   if (std::exchange(impl_->is_sorted, true)) return;
-  SortByKey(&impl_->current_part.entries);
-  SortByKey(&impl_->older_part.entries);
+  impl_->current_part.Sort();
+  impl_->older_part.Sort();
 }
 
 Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_count) {
@@ -227,7 +248,7 @@ Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, 
   const bool current = which == IndexPart::kCurrent;
   Part& from = part(current);
   std::vector<std::unique_ptr<ValueSource>> sources;
-  sources.push_back(NewCollectedSource(from.entries));
+  sources.push_back(from.NewSource());
   for (const Input& input : inputs) {
     sources.push_back(NewMappedSource(input.section->NewUncachedCursor(which), input.map));
   }
@@ -240,6 +261,7 @@ Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, 
                               std::to_string(from.digest.count));
   }
   from.entries = {};
+  from.values.reset();
   (current ? summary->current_entries : summary->older_entries) = writer.entries();
   (current ? summary->current_values : summary->older_values) = writer.values();
   (current ? summary->current_digest : summary->older_digest) = from.digest;

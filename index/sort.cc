@@ -14,6 +14,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/page_memory.h"
 #include "format/coding.h"
 
 namespace tandem::format {
@@ -109,10 +110,22 @@ void SortRun(Run run, size_t known_prefix, Run scratch) {
 
 }  // namespace
 
-void SortByKey(std::vector<CollectedEntry>* entries) {
-  if (entries->size() < 2) return;
-  std::vector<CollectedEntry> scratch(entries->size() > kComparedMax ? entries->size() : 0);
-  SortRun(*entries, 0, scratch);
+void CollectedEntries::Grow() {
+  constexpr size_t kFirstCapacity = 16;
+  const size_t larger = capacity_ + std::max(kFirstCapacity, capacity_ / 2);
+  entries_.Grow(larger * sizeof(CollectedEntry));
+  capacity_ = larger;
+}
+
+void SortByKey(std::span<CollectedEntry> entries) {
+  if (entries.size() < 2) return;
+  base::PageBuffer memory;
+  Run scratch;
+  if (entries.size() > kComparedMax) {
+    memory.Resize(entries.size_bytes());
+    scratch = {reinterpret_cast<CollectedEntry*>(memory.data()), entries.size()};
+  }
+  SortRun(entries, 0, scratch);
 }
 
 }  // namespace tandem::format

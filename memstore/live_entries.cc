@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "index/entries.h"
 #include "memstore/skiplist.h"
 
 namespace tandem::engine {
@@ -17,7 +18,7 @@ constexpr uint32_t kNumbersMin = 256;
 
 std::shared_ptr<const StampedBits> LiveEntries::DeadAsOf(format::SequenceNumber sequence,
                                                          uint64_t rows) {
-  if (index_->columns.size() != 1) return nullptr;
+  if (index_->columns.size() != 1 || format::IsMultiValued(index_->columns[0])) return nullptr;
   base::MutexLock lock(mutex_);
   if (gave_up_) return nullptr;
   if (as_of_ < sequence) {

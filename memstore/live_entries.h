@@ -45,8 +45,9 @@ class LiveEntries {
         entries_(buffer) {}
 
   /// The numbers of the dead entries, complete up to `sequence`. `rows`: how many the memstore has.
-  /// nullptr: bringing it up to date does not pay yet; or the index has several columns, or an
-  /// operation put the column twice or took a Put back without rule 3, so that entries do not tell.
+  /// nullptr: bringing it up to date does not pay yet; or the index has several columns or is
+  /// multi-valued, or an operation put the column twice or took a Put back without rule 3, so that
+  /// entries do not tell.
   std::shared_ptr<const StampedBits> DeadAsOf(format::SequenceNumber sequence, uint64_t rows)
       EXCLUDES(mutex_);
   /// A reader looked at that many entries, whether with the dead ones or without.

@@ -81,6 +81,13 @@ struct Memstore::RowFound {
   RowSkiplist::Place place;
 };
 
+// Trigrams are as many as the characters of a value. With a buffer each would take some 40 bytes.
+bool IsBuffered(const format::IndexRecord& index) {
+  return std::ranges::none_of(index.columns.front().functions, [](const Function& function) {
+    return function.kind == FunctionKind::kTrigrams;
+  });
+}
+
 struct Memstore::Impl {
   Impl(const format::TableRecord& table, base::MemoryAccount* account, uint64_t rows_expected)
       : rows(&row_arena),
@@ -88,8 +95,11 @@ struct Memstore::Impl {
         log(&arena),
         rows_charge(account, base::MemoryPart::kMemstores),
         buffers_charge(account, base::MemoryPart::kAppendBuffers) {
-    for (size_t i = 0; i < table.indexes.size(); ++i) buffers.emplace_back(&index_arena);
     incomplete = std::vector<std::atomic<bool>>(table.indexes.size());
+    for (size_t i = 0; i < table.indexes.size(); ++i) {
+      buffers.emplace_back(&index_arena);
+      incomplete[i] = !IsBuffered(table.indexes[i]);
+    }
   }
   uint64_t row_bytes() const;
   uint64_t buffer_bytes() const;
@@ -114,7 +124,8 @@ struct Memstore::Impl {
   std::deque<index::AppendBuffer> buffers;    // One per index, in the table's order.
   std::vector<std::atomic<bool>> incomplete;  // An entry is missing in the buffer.
   std::string index_key;                      // The writer's own, reused,
-  std::vector<const MemCell*> chained;        // as this.
+  format::PutKeys put_keys;                   // as this
+  std::vector<const MemCell*> chained;        // and this.
 
   base::MemoryCharge rows_charge, buffers_charge;  // The writer's own.
 
@@ -136,6 +147,7 @@ struct Memstore::Impl {
 Memstore::Memstore(std::shared_ptr<const format::TableRecord> table, base::MemoryAccount* account,
                    uint64_t rows_expected, uint32_t chain_cells_max)
     : table_(std::move(table)),
+      limits_(table_),
       chain_cells_max_(std::min(chain_cells_max, MemRow::kChainCellsCounted - 1)),
       impl_(std::make_unique<Impl>(*table_, account, rows_expected)) {}
 
@@ -245,15 +257,13 @@ void Memstore::Impl::AddToIndexes(const format::TableRecord& table, const MemRow
       AddToComposite(table.indexes[i], i, row, cells, &times);
       continue;
     }
+    if (!IsBuffered(table.indexes[i])) continue;
     const format::IndexColumnRecord& column = table.indexes[i].columns.front();
     for (const format::Cell& cell : cells) {
       if (!IsPutOf(column, cell)) continue;
-      index_key.clear();
-      if (format::AppendPutKey(column, cell, &index_key)) {
-        buffers[i].Append(index_key, row, cell.sequence);
-      } else if (format::IsHiddenFrom(column, cell)) {
-        Publish(&incomplete[i], true);
-      }
+      const std::span<const std::string_view> keys = put_keys.Of(column, cell);
+      for (const std::string_view key : keys) buffers[i].Append(key, row, cell.sequence);
+      if (keys.empty() && format::IsHiddenFrom(column, cell)) Publish(&incomplete[i], true);
     }
   }
   if (times.min <= times.max) CountComposite(times);
@@ -310,7 +320,7 @@ void Memstore::ApplyOne(const RowOperation& operation, const RowFound& found) {
   const MemCell* newest = chain.newest;
   uint32_t chain_cells = row->chain_cells + static_cast<uint32_t>(cells.size());
   if (chain_cells > chain_cells_max_ && row->chain_cells > 0) {
-    newest = impl.NewTree(*table_, chain.newest);
+    newest = impl.NewTree(*limits_, chain.newest);
     // A reader walks a tree and the chain in front of it, so that chain is half as long.
     chain_cells = chain_cells_max_ / 2;
   }

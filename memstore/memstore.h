@@ -171,7 +171,8 @@ class Memstore {
   };
 
   /// Where the index is, for the functions below. nullopt: no reader may use it here, because it
-  /// was made after the memstore, or a Put is hidden from it (format::IsHiddenFrom).
+  /// was made after the memstore, a Put is hidden from it (format::IsHiddenFrom), or it is one of
+  /// trigrams.
   std::optional<size_t> FindIndex(format::IndexId index) const;
 
   /// The rows with an entry of the i-th index in `range` and sequence <= max_sequence, as MemRow
@@ -219,13 +220,17 @@ class Memstore {
   void DropDerivedOfOthers(std::span<const format::FileNumber> files) const;
 
   const format::TableRecord& table() const { return *table_; }
+  /// From now on trees of hot rows keep the versions that this record of the table says. Requires:
+  /// the memstore is empty. Threads: the writer.
+  void SetLimits(std::shared_ptr<const format::TableRecord> table) { limits_.swap(table); }
 
  private:
   struct Impl;
   struct RowFound;
   void ApplyOne(const RowOperation& operation, const RowFound& found);
 
-  std::shared_ptr<const format::TableRecord> table_;
+  const std::shared_ptr<const format::TableRecord> table_;
+  std::shared_ptr<const format::TableRecord> limits_;  // The writer's.
   const uint32_t chain_cells_max_;
   std::unique_ptr<Impl> impl_;
 };

@@ -8,6 +8,16 @@
 #include "index/entries.h"
 
 namespace tandem::format {
+namespace {
+
+uint64_t BytesOfValue(const Cell& cell) {
+  if (!cell.is_overflow()) return cell.value.size();
+  // A malformed reference is reported when the value is copied.
+  const Result<uint64_t> bytes = ValueBytes(cell);
+  return bytes.has_value() ? *bytes : 0;
+}
+
+}  // namespace
 
 void StatisticsCollector::Times::Add(int64_t timestamp) {
   bounds.min_timestamp = any ? std::min(bounds.min_timestamp, timestamp) : timestamp;
@@ -78,9 +88,7 @@ void StatisticsCollector::EndRow() {
 void StatisticsCollector::CountCells(std::span<const Cell> cells) {
   statistics_.cells += cells.size();
   for (const Cell& cell : cells) {
-    // A malformed reference is reported when the value is copied.
-    const Result<uint64_t> value_bytes = ValueBytes(cell);
-    statistics_.raw_bytes += cell.qualifier.size() + (value_bytes.has_value() ? *value_bytes : 0);
+    statistics_.raw_bytes += cell.qualifier.size() + BytesOfValue(cell);
     if (cell.kind != CellKind::kPut) ++statistics_.deletes;
     statistics_.min_timestamp = std::min(statistics_.min_timestamp, cell.timestamp);
     statistics_.max_timestamp = std::max(statistics_.max_timestamp, cell.timestamp);
@@ -99,13 +107,13 @@ void StatisticsCollector::AddColumnTimes(std::span<const Cell> cells) {
     if (family_ < families_.size() && families_[family_].bounds.family == cell.family) {
       families_[family_].Add(cell.timestamp);
     }
-    const auto place = std::tuple(cell.family, cell.qualifier);
-    const auto place_of = [](const Times& times) {
-      return std::tuple(times.bounds.family, std::string_view(times.bounds.qualifier));
-    };
-    while (column_ < columns_.size() && place_of(columns_[column_]) < place) ++column_;
-    if (column_ < columns_.size() && place_of(columns_[column_]) == place) {
-      columns_[column_].Add(cell.timestamp);
+    for (; column_ < columns_.size(); ++column_) {
+      const ColumnTimes& bounds = columns_[column_].bounds;
+      if (bounds.family < cell.family) continue;
+      const int order =
+          bounds.family == cell.family ? cell.qualifier.compare(bounds.qualifier) : -1;
+      if (order == 0) columns_[column_].Add(cell.timestamp);
+      if (order <= 0) break;
     }
   }
 }

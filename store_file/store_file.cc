@@ -122,28 +122,16 @@ Result<IndexSection*> StoreFile::Index(IndexId index) {
       impl_->broken_indexes.at(index).load(std::memory_order_relaxed)) {
     return static_cast<IndexSection*>(nullptr);
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<IndexSection>* section,
-                   found->second.Get([&] { return impl_->OpenIndex(index); }));
+  ASSIGN_OR_RETURN(const std::unique_ptr<IndexSection>* section, found->second.Get([&] {
+    return IndexSection::Open(impl_->blocks, impl_->sections, index, impl_->statistics.rows);
+  }));
   return section->get();
-}
-
-// A section has at most one entry per Put, which bounds the memory that reading it can take.
-Result<std::unique_ptr<IndexSection>> StoreFile::Impl::OpenIndex(IndexId index) const {
-  ASSIGN_OR_RETURN(std::unique_ptr<IndexSection> section,
-                   IndexSection::Open(blocks, sections, index, statistics.rows));
-  if (section == nullptr) return section;
-  const IndexSummary& summary = section->summary();
-  const uint64_t cells = statistics.cells;
-  if (summary.current_entries > cells || summary.older_entries > cells - summary.current_entries) {
-    return Status::Corruption(blocks.file().name() + ": index " + std::to_string(index.value) +
-                              " has more entries than the file has cells");
-  }
-  return section;
 }
 
 bool StoreFile::MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const {
   for (const FamilyRecord& family : families) {
-    const std::optional<int64_t> expired = family.ExpiredThrough(now_micros);
+    const std::optional<int64_t> expired =
+        family.ExpiredThrough(now_micros, impl_->statistics.min_sequence);
     if (!expired.has_value()) continue;
     for (const ColumnTimes& times : impl_->statistics.family_times) {
       if (times.family == family.id && times.min_timestamp <= *expired) return true;

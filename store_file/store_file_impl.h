@@ -66,7 +66,6 @@ struct StoreFile::Impl {
   Status FindFamilies();
   /// The cells of an owner in `data`, with the top of the block index or without.
   Result<DataSection> LoadData(FamilyId owner, bool with_top) const;
-  Result<std::unique_ptr<IndexSection>> OpenIndex(IndexId index) const;
   /// The section of that kind, which Open found to be there.
   const SectionEntry& Section(SectionKind kind, uint32_t owner = 0) const;
 };

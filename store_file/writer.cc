@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <utility>
 
 #include "base/check.h"
@@ -29,6 +28,8 @@ constexpr uint32_t kRowsCounted = 4096;
 constexpr uint64_t kBytesCounted = 1 << 20;
 // About the bytes per row of an index's postings, which are kept until its leaves are written.
 constexpr uint64_t kPostingBytes = 3;
+// So many indexes are sorted while the section before them is written.
+constexpr size_t kSortedAhead = 2;
 
 }  // namespace
 
@@ -54,7 +55,7 @@ struct StoreFileWriter::Impl {
   Result<Ordinal> FinishRow(std::string_view key, std::span<const Cell> indexed,
                             RowEntries entries);
   void CountMemory(uint64_t besides_bytes = 0);
-  Status WriteAndSort(const std::function<Status()>& write, IndexSectionWriter* next);
+  Status WriteIndexes(std::span<IndexSectionWriter* const> indexes);
   Status WriteRowSections();
   Status WriteKeyHashes();
   Status WriteFilter();
@@ -250,25 +251,33 @@ Status StoreFileWriter::WriteSections() {
   for (const auto& index : impl.indexes) {
     if (index->is_complete()) indexes.push_back(index.get());
   }
-  indexes.push_back(nullptr);
-  RETURN_IF_ERROR(impl.WriteAndSort([&] { return impl.WriteRowSections(); }, indexes[0]));
-  for (size_t i = 0; i + 1 < indexes.size(); ++i) {
-    RETURN_IF_ERROR(impl.WriteAndSort([&] { return impl.WriteIndex(indexes[i]); }, indexes[i + 1]));
-  }
-  return {};
+  return impl.WriteIndexes(indexes);
 }
 
-// Writes something, and sorts the entries of the index that comes next, if there is one, meanwhile.
-Status StoreFileWriter::Impl::WriteAndSort(const std::function<Status()>& write,
-                                           IndexSectionWriter* next) {
-  CountMemory(hashes.size() * kPostingBytes + (next == nullptr ? 0 : next->sort_bytes()));
-  if (spec.parallel == nullptr || next == nullptr) return write();
-  const std::unique_ptr<base::Parallel::Loop> sort = spec.parallel->Begin(1, [next](size_t) {
-    next->Sort();
-    return Status();
-  });
-  RETURN_IF_ERROR(write());
-  return sort->Finish();
+// Before them the sections of rows. Meanwhile the entries of those that come next are sorted.
+Status StoreFileWriter::Impl::WriteIndexes(std::span<IndexSectionWriter* const> indexes) {
+  std::vector<std::unique_ptr<base::Parallel::Loop>> sorts;
+  const size_t ahead = spec.parallel == nullptr ? 1 : kSortedAhead;
+  const auto sort_from = [&](size_t begin) {
+    const size_t end = std::min(begin + ahead, indexes.size());
+    uint64_t sort_bytes = 0;
+    for (size_t i = begin; i < end; ++i) sort_bytes += indexes[i]->sort_bytes();
+    CountMemory(hashes.size() * kPostingBytes + sort_bytes);
+    while (spec.parallel != nullptr && sorts.size() < end) {
+      sorts.push_back(spec.parallel->Begin(1, [next = indexes[sorts.size()]](size_t) {
+        next->Sort();
+        return Status();
+      }));
+    }
+  };
+  sort_from(0);
+  RETURN_IF_ERROR(WriteRowSections());
+  for (size_t i = 0; i < indexes.size(); ++i) {
+    if (spec.parallel != nullptr) RETURN_IF_ERROR(sorts[i]->Finish());
+    sort_from(i + 1);
+    RETURN_IF_ERROR(WriteIndex(indexes[i]));
+  }
+  return {};
 }
 
 Status StoreFileWriter::Impl::WriteRowSections() {

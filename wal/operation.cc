@@ -57,6 +57,16 @@ Cell ReadCell(format::ByteReader* reader, const Operation& operation, int64_t ba
 
 }  // namespace
 
+// A string that has memory doubles it. An empty batch gets what it asks for, in whole pages, so
+// that the next one of about that size fits.
+void BatchEncoder::Reserve(size_t bytes) {
+  constexpr size_t kPageBytes = 4096;
+  if (bytes <= bytes_.capacity()) return;
+  if (bytes_.empty()) std::string().swap(bytes_);
+  if (bytes > kPageBytes) bytes += kPageBytes - bytes % kPageBytes;
+  bytes_.reserve(bytes);
+}
+
 void BatchEncoder::BeginOperation(format::TableId table, std::string_view row) {
   {
     format::TailWriter out(&bytes_, 2 * format::kVarintBytesMax + row.size() + sizeof(cells_));

@@ -19,7 +19,7 @@ namespace tandem::wal {
 class BatchEncoder {
  public:
   /// Reserves memory for `bytes` bytes in all.
-  void Reserve(size_t bytes) { bytes_.reserve(bytes); }
+  void Reserve(size_t bytes);
   void BeginOperation(format::TableId table, std::string_view row);
   /// Adds a cell to the operation begun last. `cell.sequence` is ignored; if `timestamp` is nullopt
   /// the cell gets the batch's.

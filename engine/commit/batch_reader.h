@@ -56,12 +56,14 @@ class BatchReader {
   explicit BatchReader(const WriteBatch& batch) : bytes_(batch.bytes_) {}
   /// False at the end. Overwrites `*operation`, reusing its memory.
   bool Next(BatchOperation* operation);
+  /// The same without the columns: `*column_bytes` is what their names and values take together.
+  bool NextWithoutColumns(BatchOperation* operation, uint64_t* column_bytes);
   /// Adds the operation to another batch.
   static void Copy(const BatchOperation& operation, WriteBatch* to);
 
  private:
-  template <typename T>
-  T Take();
+  /// Takes all of an operation but the bytes of its columns, whose lengths it returns.
+  std::string_view TakeHead(BatchOperation* operation);
   std::string_view TakeBytes(size_t size);
 
   std::string_view bytes_;  ///< Those not read yet.

@@ -128,7 +128,7 @@ Status CommitQueue::CommitReader(WritePlan* plan, Durability durability) {
 // complete it that reads for it.
 Status CommitQueue::Read(WritePlan* plan, const CompletionPoint* alone) {
   if (plan->checks != nullptr) {
-    RETURN_IF_ERROR(CheckGoneRows(*deps_.regions, deps_.snapshots, plan));
+    RETURN_IF_ERROR(CheckGoneRows(*deps_.regions, deps_.snapshots, /*by_leader=*/alone != nullptr, plan));
     if (plan->is_stale || !plan->completes()) return {};
   }
   if (!plan->unique_rows.empty()) return ReadForUnique(plan, alone);
@@ -364,6 +364,7 @@ void CommitQueue::Count(const Completion& completion, bool reads_alone) {
     case Completion::Outcome::kComplete:
       ++counts_.completed;
       counts_.caught_up += completion.caught_up ? 1 : 0;
+      counts_.caught_up_in_group += completion.caught_up_in_group ? 1 : 0;
       counts_.alone += reads_alone ? 1 : 0;
       return;
     case Completion::Outcome::kMoved:

@@ -74,11 +74,12 @@ struct CommitDependencies {
 /// What became of batches that depend on stored data.
 struct CompletionCounts {
   uint64_t completed = 0;  ///< Or found to have nothing to write.
-  uint64_t caught_up = 0;  ///< Of these, those that depend on a commit after their read of files.
-  uint64_t moved = 0;      ///< Read again: a flush came in between, or
-  uint64_t entries_moved = 0;  ///< a row has got an entry that the batch makes too.
-  uint64_t unlogged = 0;       ///< Had a region flushed, which they depend on.
-  uint64_t alone = 0;          ///< Completed by a leader that read files.
+  uint64_t caught_up = 0;  ///< Of these, those that depend on a commit after their read of files,
+  uint64_t caught_up_in_group = 0;  ///< of these, those that depend on their own group.
+  uint64_t moved = 0;               ///< Read again: a flush came in between, or
+  uint64_t entries_moved = 0;       ///< a row has got an entry that the batch makes too.
+  uint64_t unlogged = 0;            ///< Had a region flushed, which they depend on.
+  uint64_t alone = 0;               ///< Completed by a leader that read files.
 };
 
 /// Threads: any.

@@ -211,7 +211,9 @@ const Table& Completer::TableOf(format::TableId id) const {
 // The cells of the column that are in no memstore.
 Completer::Cells Completer::Others(const StoredColumn& column, Own own) {
   Cells others = column.cells;
-  completion_.caught_up |= point_.earlier->Append(column.table, column.row, column.column, &others);
+  const bool is_in_group = point_.earlier->Append(column.table, column.row, column.column, &others);
+  completion_.caught_up |= is_in_group;
+  completion_.caught_up_in_group |= is_in_group;
   if (own == Own::kSeen) {
     (void)written_.Append(column.table, column.row, column.column, &others);
   }

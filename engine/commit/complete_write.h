@@ -47,9 +47,10 @@ struct Completion {
     kUnlogged  ///< It depends on operations that are in no log and in no file.
   };
   Outcome outcome = Outcome::kComplete;
-  bool entries_moved = false;     ///< For kMoved: an entry of a unique index.
-  bool caught_up = false;         ///< It depends on what was committed after ReadFiles.
-  std::vector<Region*> unlogged;  ///< For kUnlogged, to be flushed: each once.
+  bool entries_moved = false;       ///< For kMoved: an entry of a unique index.
+  bool caught_up = false;           ///< It depends on what was committed after ReadFiles,
+  bool caught_up_in_group = false;  ///< by an earlier request of the same group.
+  std::vector<Region*> unlogged;    ///< For kUnlogged, to be flushed: each once.
 };
 
 /// Encodes the operations of `plan.unresolved` into `plan.batch`, and sets `plan.holds` and

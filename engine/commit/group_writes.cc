@@ -30,6 +30,13 @@ void GroupWrites::Prune(const format::TableRecord& table, RowCells* row) {
   row->prune_at = std::max(row->prune_at, row->cells.size() * 2);
 }
 
+std::optional<std::string_view> GroupWrites::FirstIn(format::TableId table,
+                                                     const format::KeyRange& rows) const {
+  const auto found = rows_.lower_bound({table, rows.low});
+  if (found == rows_.end() || found->first.first != table) return {};
+  return rows.Contains(found->first.second) ? std::optional(found->first.second) : std::nullopt;
+}
+
 bool GroupWrites::Append(format::TableId table, std::string_view row, const format::Cell& column,
                          std::vector<format::Cell>* cells) const {
   const auto found = rows_.find({table, row});

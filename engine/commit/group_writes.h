@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "format/cell/cell.h"
 #include "format/schema.h"
 #include "format/types.h"
+#include "index/key.h"
 
 namespace tandem::engine {
 
@@ -24,6 +26,9 @@ class GroupWrites {
   bool Has(format::TableId table, std::string_view row) const {
     return rows_.find({table, row}) != rows_.end();
   }
+  /// The first row that is in the range; nullopt: none is.
+  std::optional<std::string_view> FirstIn(format::TableId table,
+                                          const format::KeyRange& rows) const;
   /// Appends the cells of the column and the DeleteFamily markers of its family. Returns whether
   /// there were any.
   bool Append(format::TableId table, std::string_view row, const format::Cell& column,

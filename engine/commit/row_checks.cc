@@ -17,11 +17,13 @@ namespace {
 
 bool AreEqual(const std::optional<Row>& a, const std::optional<Row>& b) {
   if (!a.has_value() || !b.has_value()) return a.has_value() == b.has_value();
-  return std::equal(a->cells().begin(), a->cells().end(), b->cells().begin(), b->cells().end(),
-                    [](const Cell& x, const Cell& y) {
-                      return x.family == y.family && x.qualifier == y.qualifier &&
-                             x.timestamp == y.timestamp && x.value == y.value;
-                    });
+  return engine::AreEqual(a->cells(), b->cells());
+}
+
+// Notes what a conflict is about.
+Status Because(ConflictCause cause, Status status, RowChecks* checks) {
+  if (status.code() == StatusCode::kConflict) checks->cause = cause;
+  return status;
 }
 
 Result<std::optional<Row>> AllVersions(RegionView view, std::string_view row) {
@@ -84,12 +86,6 @@ class RegionCheck {
   std::shared_ptr<const RegionVersion> version_;
 };
 
-const Table& TableOf(const WritePlan& plan, format::TableId id) {
-  const auto found = std::find_if(plan.tables.begin(), plan.tables.end(),
-                                  [id](const auto& table) { return table->record->id == id; });
-  return **found;  // Planning put every table there.
-}
-
 }  // namespace
 
 Status ChangedByOthers(const format::TableRecord& table, std::string_view row) {
@@ -111,12 +107,14 @@ bool IsNewer(const RegionVersion& version, const format::TableRecord& table, std
 
 // The new point is registered before the version is pinned (rule 25), so the version shows all of
 // it.
-Status CheckGoneRows(const RegionSet& regions, SnapshotRegistry* snapshots, WritePlan* plan) {
+Status CheckGoneRows(const RegionSet& regions, SnapshotRegistry* snapshots, bool by_leader,
+                     WritePlan* plan) {
+  RowChecks* const checks = plan->checks;
   const auto registration = snapshots->RegisterRead();
   const format::SequenceNumber now = registration->point().sequence;
-  for (RowCheck& check : plan->checks->rows) {
+  for (RowCheck& check : checks->rows) {
     RegionView view;
-    view.point = plan->checks->point;
+    view.point = checks->point;
     do {
       const std::shared_ptr<const Table> table = regions.Find(check.table);
       plan->is_stale |= table == nullptr;
@@ -125,25 +123,34 @@ Status CheckGoneRows(const RegionSet& regions, SnapshotRegistry* snapshots, Writ
       view.region = table->RegionOf(check.row).version();
     } while (view.region->is_retired);
     if (view.region->changed_through <= check.unchanged_through) continue;
-    RETURN_IF_ERROR(CheckGoneRow(view, now, &check));
+    RETURN_IF_ERROR(Because(ConflictCause::kFiles, CheckGoneRow(view, now, &check), checks));
   }
+  const Result<bool> are_there = CheckGoneRanges(
+      regions, {.before = checks->point, .now = now, .may_read = !by_leader}, &checks->ranges);
+  if (!are_there.has_value()) return Because(ConflictCause::kRange, are_there.error(), checks);
+  plan->is_stale |= !*are_there;
   return {};
 }
 
 Result<Completion> CheckRows(const CompletionPoint& point, const WritePlan& plan) {
-  if (point.timestamp >= plan.checks->timestamp_below) {
-    return Status::Conflict(
-        "a version that was newer than the transaction's own writes is no longer in the future");
+  RowChecks* const checks = plan.checks;
+  if (point.timestamp >= checks->timestamp_below) {
+    return Because(ConflictCause::kTime,
+                   Status::Conflict("a version that was newer than the transaction's own writes is "
+                                    "no longer in the future"),
+                   checks);
   }
   const GroupWrites& earlier = *point.earlier;
   Completion completion;
   std::optional<RegionCheck> region;
-  for (const RowCheck& check : plan.checks->rows) {
+  for (const RowCheck& check : checks->rows) {
     if (!region.has_value() || !region->IsFor(check.table, check.row)) {
-      region.emplace(TableOf(plan, check.table), check.row);
+      region.emplace(plan.TableOf(check.table), check.row);
     }
-    if (earlier.Has(check.table, check.row) || region->IsNewer(check)) {
-      return ChangedByOthers(region->table(), check.row);
+    const bool is_in_group = earlier.Has(check.table, check.row);
+    if (is_in_group || region->IsNewer(check)) {
+      return Because(is_in_group ? ConflictCause::kGroup : ConflictCause::kMemstore,
+                     ChangedByOthers(region->table(), check.row), checks);
     }
     if (region->version().changed_through > check.unchanged_through) {
       completion.outcome = Completion::Outcome::kMoved;
@@ -154,6 +161,8 @@ Result<Completion> CheckRows(const CompletionPoint& point, const WritePlan& plan
       all.push_back(unlogged);
     }
   }
+  RETURN_IF_ERROR(Because(ConflictCause::kRange,
+                          CheckRanges(point, plan, &checks->ranges, &completion), checks));
   if (completion.outcome == Completion::Outcome::kComplete && !completion.unlogged.empty()) {
     completion.outcome = Completion::Outcome::kUnlogged;
   }

@@ -11,14 +11,17 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/commit/complete_write.h"
 #include "engine/commit/group_writes.h"
+#include "engine/commit/range_checks.h"
 #include "engine/commit/write_plan.h"
 #include "engine/region/region_set.h"
 #include "engine/region/snapshots.h"
+#include "engine/runtime/monitor.h"
 #include "format/cell/visibility.h"
 #include "format/types.h"
 #include "tandem/status.h"
@@ -33,17 +36,23 @@ struct RowCheck {
   format::SequenceNumber unchanged_through;
 };
 
+using ConflictCause = Monitor::Conflict;
+
 /// Of one transaction. Threads: one at a time.
 struct RowChecks {
   format::ReadPoint point;     ///< At which it read.
   std::vector<RowCheck> rows;  ///< By table and row.
   /// That of the batch must be below: a version that has this one is newer than the batch.
   int64_t timestamp_below = std::numeric_limits<int64_t>::max();
+  RangeChecks ranges;
+  std::optional<ConflictCause> cause;  ///< Of the conflict that the checks have found.
 };
 
-/// Raises `unchanged_through` of rows that may be in newer files. Sets `plan.is_stale` if a table
-/// is gone. Errors: kConflict, kCorruption, kIoError.
-Status CheckGoneRows(const RegionSet& regions, SnapshotRegistry* snapshots, WritePlan* plan);
+/// Raises `unchanged_through` of rows and ranges that may be in newer files. Sets `plan.is_stale`
+/// if a table is gone. `by_leader`: ranges are not read, and conflict instead. Errors: kConflict,
+/// kCorruption, kIoError.
+Status CheckGoneRows(const RegionSet& regions, SnapshotRegistry* snapshots, bool by_leader,
+                     WritePlan* plan);
 
 /// kComplete, kMoved or kUnlogged. Requires: nothing is written meanwhile; `plan.tables` are
 /// current. Errors: kConflict.

@@ -39,6 +39,22 @@ format::CellKind CellKindOf(BatchKind kind) {
   return format::CellKind::kPut;
 }
 
+// A name that occurs twice, or nullptr. May sort them.
+const std::string_view* FindTwice(std::vector<std::string_view>* names) {
+  // Of few, each is compared with those before it: most differ in length already.
+  constexpr size_t kComparedMax = 8;
+  const auto begin = names->begin(), end = names->end();
+  if (names->size() > kComparedMax) {
+    std::sort(begin, end);
+    const auto twice = std::adjacent_find(begin, end);
+    return twice == end ? nullptr : &*twice;
+  }
+  for (auto name = begin; name != end; ++name) {
+    if (std::find(begin, name, *name) != name) return &*name;
+  }
+  return nullptr;
+}
+
 using Kind = PlannedOperation::Kind;
 
 Kind KindOf(BatchKind kind) {
@@ -267,10 +283,8 @@ Status Planner::CheckColumns() {
     }
     qualifiers_.push_back(column.qualifier);
   }
-  if (qualifiers_.size() == 1) return {};
-  std::sort(qualifiers_.begin(), qualifiers_.end());
-  const auto twice = std::adjacent_find(qualifiers_.begin(), qualifiers_.end());
-  if (twice == qualifiers_.end()) return {};
+  const std::string_view* const twice = FindTwice(&qualifiers_);
+  if (twice == nullptr) return {};
   return Status::InvalidArgument(Where(*twice) + ": the column stands twice in one operation");
 }
 
@@ -320,6 +334,12 @@ Result<WritePlan> PlanConditional(const ConditionalBatch& conditional, const Reg
   WritePlan plan = planner.TakePlan(changes);
   plan.condition = std::move(condition);
   return plan;
+}
+
+const Table& WritePlan::TableOf(format::TableId id) const {
+  const auto found = std::find_if(tables.begin(), tables.end(),
+                                  [id](const auto& table) { return table->record->id == id; });
+  return **found;
 }
 
 size_t Condition::column_count() const {

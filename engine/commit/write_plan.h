@@ -129,6 +129,8 @@ struct WritePlan {
   std::vector<std::string> values;       ///< the new values of increments (as text) and appends.
   format::SequenceNumber last_sequence;  ///< Of its operations; also set by it. 0: it wrote none.
 
+  /// One of `tables`. Requires: it is there.
+  const Table& TableOf(format::TableId id) const;
   /// Whether its operations are encoded only when everything before the batch is known.
   bool completes() const { return !unresolved.empty() || condition.has_value(); }
   /// Whether what it writes depends on stored data.

@@ -1,6 +1,9 @@
 // A row is written when the next one begins, since several operations may be on it.
 #include "engine/jobs/bulk_files.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "format/cell/visibility.h"
@@ -28,22 +31,42 @@ Status BulkFiles::Take(const wal::Operation& operation) {
     RETURN_IF_ERROR(WriteRow());
     key_ = operation.row;
   }
-  const uint64_t number = cells_.empty() ? 1 : cells_.back().sequence.value + 1;
-  for (format::Cell cell : operation.cells) {
-    cell.sequence = format::SequenceNumber(number);
-    cells_.push_back(cell);
-    row_bytes_ += cell.qualifier.size() + cell.value.size();
+  const size_t before = cells_.size();
+  const uint64_t number = before == 0 ? 1 : cells_.back().sequence.value + 1;
+  is_sorted_ = before == 0;
+  if (is_sorted_) {
+    AddSorted(operation.cells);
+  } else {
+    cells_.insert(cells_.end(), operation.cells.begin(), operation.cells.end());
+  }
+  for (size_t i = before; i < cells_.size(); ++i) {
+    cells_[i].sequence = format::SequenceNumber(number);
+    row_bytes_ += cells_[i].qualifier.size() + cells_[i].value.size();
   }
   return row_bytes_ <= kBatchBytesMax ? Status() : RowTooLarge(key_);
 }
 
+// Adds the cells of the row's first operation. Most rows have the columns of the row before, in the
+// same order.
+void BulkFiles::AddSorted(std::span<const format::Cell> cells) {
+  if (cells.size() == order_.size()) {
+    for (const uint32_t i : order_) cells_.push_back(cells[i]);
+    if (std::is_sorted(cells_.begin(), cells_.end(), format::CellLess)) return;
+    cells_.clear();
+  }
+  order_.resize(cells.size());
+  std::iota(order_.begin(), order_.end(), 0u);
+  std::sort(order_.begin(), order_.end(),
+            [&](uint32_t a, uint32_t b) { return format::CellLess(cells[a], cells[b]); });
+  for (const uint32_t i : order_) cells_.push_back(cells[i]);
+}
+
 Status BulkFiles::WriteRow() {
   if (cells_.empty()) return {};
-  format::SortCells(cells_);
+  if (!is_sorted_) format::SortCells(cells_);
   kept_.clear();
   format::RetainCells(
-      cells_, {.families = spec_.table->families, .snapshots = {}, .now_micros = spec_.now_micros},
-      &kept_);
+      cells_, {.families = families_, .snapshots = {}, .now_micros = spec_.now_micros}, &kept_);
   if (!kept_.empty()) {
     for (format::Cell& cell : kept_) cell.sequence = {};
     ASSIGN_OR_RETURN(format::StoreFileWriter* const writer, files_.WriterFor(key_));
@@ -51,7 +74,10 @@ Status BulkFiles::WriteRow() {
   }
   cells_.clear();
   row_bytes_ = 0;
-  while (batches_.size() > 1) batches_.pop_front();  // The next row begins in the current one.
+  while (batches_.size() > 1) {  // The next row begins in the current one.
+    spares_.Give(std::move(batches_.front()));
+    batches_.pop_front();
+  }
   return {};
 }
 

@@ -19,14 +19,6 @@ constexpr uint64_t kBatchBytes = 64 << 10;
 
 Status Invalid(std::string what) { return Status::InvalidArgument(std::move(what)); }
 
-uint64_t BytesOf(const BatchOperation& operation) {
-  uint64_t bytes = 0;
-  for (const ColumnValue& column : operation.columns) {
-    bytes += column.qualifier.size() + column.value.size();
-  }
-  return bytes;
-}
-
 }  // namespace
 
 BulkLoader::BulkLoader(const LoadWork& work, BulkFiles::Spec spec, bool any_order)
@@ -39,7 +31,7 @@ BulkLoader::BulkLoader(const LoadWork& work, BulkFiles::Spec spec, bool any_orde
   NewRun();
 }
 
-BulkFiles& BulkLoader::NewRun() { return runs_.emplace_back(work_, spec_, &queue_); }
+BulkFiles& BulkLoader::NewRun() { return runs_.emplace_back(work_, spec_, &queue_, &spares_); }
 
 // The queue's other end.
 Status BulkLoader::Write(wal::BatchEncoder batch) {
@@ -60,7 +52,8 @@ Result<BulkLoader::Added> BulkLoader::Check(const WriteBatch& batch, const Write
   Added added{.last_key = last_key_, .row_bytes = row_bytes_};
   BatchReader reader(batch);
   BatchOperation operation;
-  while (reader.Next(&operation)) {
+  uint64_t column_bytes = 0;
+  while (reader.NextWithoutColumns(&operation, &column_bytes)) {
     const std::string_view row = operation.row;
     if (operation.kind != BatchKind::kPut) {
       return Invalid("row " + base::Quote(row) + ": a bulk load takes puts alone");
@@ -73,7 +66,7 @@ Result<BulkLoader::Added> BulkLoader::Check(const WriteBatch& batch, const Write
     added.falls |= order < 0;
     if (order != 0) added.row_bytes = 0;
     added.last_key = row;
-    added.row_bytes += BytesOf(operation);
+    added.row_bytes += column_bytes;
     if (added.row_bytes > kBatchBytesMax) return RowTooLarge(row);
   }
   return added;
@@ -82,18 +75,26 @@ Result<BulkLoader::Added> BulkLoader::Check(const WriteBatch& batch, const Write
 Status BulkLoader::Add(const WriteBatch& batch, WritePlan plan) {
   RETURN_IF_ERROR(broken_);
   ASSIGN_OR_RETURN(const Added added, Check(batch, plan));
-  const Status status = Guarded([&] { return Take(added, plan.batch); });
-  buffer_ = std::move(plan.batch);
+  const Status status = Guarded([&] { return Take(added, std::move(plan.batch)); });
   if (!status.ok()) broken_ = status;
   return status;
 }
 
-Status BulkLoader::Take(const Added& added, const wal::BatchEncoder& batch) {
+// A batch that is large enough goes as it is, but not to the sorter, which would keep the unused
+// memory at its end.
+Status BulkLoader::Take(const Added& added, wal::BatchEncoder batch) {
   if (added.falls && sorter_ == nullptr) RETURN_IF_ERROR(BeginSorting());
   last_key_ = added.last_key;
   row_bytes_ = added.row_bytes;
+  const uint64_t pass_bytes = std::min(kBatchBytes, work_.sort_bytes / 4);
+  if (sorter_ == nullptr && batch_.operation_count() == 0 &&
+      batch.bytes().size() >= pass_bytes / 2) {
+    buffer_ = spares_.Take();
+    return queue_.Push(std::move(batch));
+  }
   batch_.AddAll(batch);
-  return batch_.bytes().size() < std::min(kBatchBytes, work_.sort_bytes / 4) ? Status() : Pass();
+  buffer_ = std::move(batch);
+  return batch_.bytes().size() < pass_bytes ? Status() : Pass();
 }
 
 Status BulkLoader::Pass() { return queue_.Push(batch_.Take()); }

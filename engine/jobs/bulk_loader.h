@@ -50,7 +50,7 @@ class BulkLoader {
 
   Status CheckTable(const format::TableRecord& table) const;
   Result<Added> Check(const WriteBatch& batch, const WritePlan& plan) const;
-  Status Take(const Added& added, const wal::BatchEncoder& batch);
+  Status Take(const Added& added, wal::BatchEncoder batch);
   BulkFiles& NewRun();
   Status Write(wal::BatchEncoder batch);
   Status Pass();
@@ -61,11 +61,12 @@ class BulkLoader {
   const LoadWork& work_;
   const BulkFiles::Spec spec_;
   const bool any_order_;
+  SpareBatches spares_;                 // Outlives all of these.
   std::list<BulkFiles> runs_;           // At most two; rows go to the last one,
   std::unique_ptr<BulkSorter> sorter_;  // or to this, if there is one.
   BulkQueue queue_;                     // To both; ends before them.
   wal::BatchEncoder batch_;             // What is passed to it next.
-  wal::BatchEncoder buffer_;            // Of the last plan.
+  wal::BatchEncoder buffer_;            // For the next plan.
   Status broken_;                       // The error that ended the load.
 
   std::string last_key_;

@@ -251,9 +251,14 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
   }
   event.input_bytes = BytesOf(inputs.slices());
   RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&]() -> Status {
-    ASSIGN_OR_RETURN(const FinishedRun files,
-                     MergeSkippingBrokenSections(region, inputs, running.cancelled()));
-    RETURN_IF_ERROR(InstallOrRetire(region, inputs, files));
+    FinishedRun files;
+    bool is_outdated = true;
+    while (is_outdated) {
+      const Record record = region.table();
+      ASSIGN_OR_RETURN(files,
+                       MergeSkippingBrokenSections(region, inputs, record, running.cancelled()));
+      RETURN_IF_ERROR(InstallOrRetire(region, inputs, files, *record, &is_outdated));
+    }
     for (const FileSlice& slice : inputs.slices()) {
       broken += slice.file->store().has_broken_section();
     }
@@ -400,15 +405,16 @@ std::optional<Compactor::Inputs> Compactor::RunWith(const Region& region, const 
 // An index section that the merge finds broken is rebuilt from the rows.
 Result<FinishedRun> Compactor::MergeSkippingBrokenSections(const Region& region,
                                                            const Inputs& inputs,
+                                                           const Record& table,
                                                            const CancelFlag& cancelled) {
-  Result<FinishedRun> files = Merge(region, inputs, cancelled);
+  Result<FinishedRun> files = Merge(region, inputs, table, cancelled);
   if (files.has_value() || files.error().code() != StatusCode::kCorruption) return files;
   bool any = false;
   for (const FileSlice& slice : inputs.slices()) {
     ASSIGN_OR_RETURN(const bool broken, slice.file->store().FindBrokenIndexes());
     any |= broken;
   }
-  return any ? Merge(region, inputs, cancelled) : files;
+  return any ? Merge(region, inputs, table, cancelled) : files;
 }
 
 // The files older than the inputs whose key ranges overlap theirs.
@@ -427,15 +433,35 @@ std::vector<format::StoreFile*> Compactor::OlderSharingKeys(const Inputs& inputs
   return found;
 }
 
+// The last change of limits that is before everything in files from `end` on. (What is in memstores
+// is after all.) 0: there is none.
+format::SequenceNumber Compactor::LastLimitsBefore(const RegionVersion& version, size_t end,
+                                                   const format::TableRecord& table) {
+  format::SequenceNumber newer = format::kSequenceMax;
+  end = std::min(end, version.files.size());  // Its table may have been dropped.
+  for (const FileSlice& slice : std::span(version.files).subspan(end)) {
+    newer = std::min(newer, slice.file->store().statistics().min_sequence);
+  }
+  format::SequenceNumber last;
+  for (const format::FamilyRecord& family : table.families) {
+    for (const format::FormerLimits& limits : family.former_limits) {
+      if (limits.changed_at < newer) last = std::max(last, limits.changed_at);
+    }
+  }
+  return last;
+}
+
 Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
-                                     const CancelFlag& cancelled) {
+                                     const Record& table, const CancelFlag& cancelled) {
   std::vector<compaction::MergeInput> merged;
   for (const FileSlice& slice : inputs.slices()) {
     merged.push_back({.file = &slice.file->store(), .low = slice.low, .high = slice.high});
   }
-  const SnapshotRegistry::RetentionPoint point = work_.snapshots->TakeRetentionPoint();
   compaction::MergeOptions options;
-  options.table = region.table();
+  options.table = table;
+  // After the record: a snapshot that is registered later is not older than a change in it.
+  const SnapshotRegistry::RetentionPoint point = work_.snapshots->TakeRetentionPoint();
+  options.limits_settled_at = LastLimitsBefore(*region.version(), inputs.end, *table);
   options.snapshots = point.snapshots;
   options.now_micros = point.now_micros;
   options.cancelled = &cancelled;
@@ -460,11 +486,15 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
 
 // Deletes the outputs of a merge that could not be installed. If a crash could still bring them in,
 // they are deleted once it no longer can (Storage::DeleteFile).
-Status Compactor::InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files) {
-  const Status installed = Guarded([&] { return Install(region, inputs, files); });
+// `*is_outdated`: limits of `table` were changed since, so that other cells have to be kept.
+Status Compactor::InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files,
+                                  const format::TableRecord& table, bool* is_outdated) {
+  *is_outdated = false;
+  const Status installed =
+      Guarded([&] { return Install(region, inputs, files, table, is_outdated); });
   if (installed.ok()) return installed;
   for (const FinishedFile& file : files) StoreFiles::Retire(*file.file);
-  return installed;
+  return *is_outdated ? Status() : installed;
 }
 
 // Those of the inputs that no other region, as one with a part of the same file may, and no named
@@ -488,7 +518,8 @@ std::vector<FileSlice> Compactor::LastReferences(const format::Catalog& catalog,
   return last;
 }
 
-Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRun& files) {
+Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRun& files,
+                          const format::TableRecord& table, bool* is_outdated) {
   std::vector<FileSlice> removed;
   const auto replace_inputs = [&](RegionVersion* version) {
     const auto first = version->files.begin() + static_cast<ptrdiff_t>(inputs.first);
@@ -498,6 +529,8 @@ Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRu
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog& catalog, format::CatalogEdit* edit) {
     if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
+    *is_outdated = !format::HaveSameFormerLimits(table, *region.table());
+    if (*is_outdated) return Status::Cancelled("limits of " + region.Describe() + " were changed");
     RegionVersion after = *region.version();
     replace_inputs(&after);
     AddFiles(files, edit);

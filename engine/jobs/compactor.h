@@ -137,14 +137,19 @@ class Compactor {
   Status Rewrite(Region& region, const FileSlice& slice) EXCLUDES(mutex_);
   Status AddIndexes(Region& region, const FileSlice& slice) EXCLUDES(mutex_);
   Status RewriteRun(Region& region, const FileSlice& slice) EXCLUDES(mutex_);
+  using Record = std::shared_ptr<const format::TableRecord>;
   Result<FinishedRun> MergeSkippingBrokenSections(const Region& region, const Inputs& inputs,
-                                                  const CancelFlag& cancelled);
-  Result<FinishedRun> Merge(const Region& region, const Inputs& inputs,
+                                                  const Record& table, const CancelFlag& cancelled);
+  static format::SequenceNumber LastLimitsBefore(const RegionVersion& version, size_t end,
+                                                 const format::TableRecord& table);
+  Result<FinishedRun> Merge(const Region& region, const Inputs& inputs, const Record& table,
                             const CancelFlag& cancelled);
-  Status InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files);
+  Status InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files,
+                         const format::TableRecord& table, bool* is_outdated);
   static std::vector<FileSlice> LastReferences(const format::Catalog& catalog, const Region& region,
                                                const Inputs& inputs);
-  Status Install(Region& region, const Inputs& inputs, const FinishedRun& files);
+  Status Install(Region& region, const Inputs& inputs, const FinishedRun& files,
+                 const format::TableRecord& table, bool* is_outdated);
 
   const FileWork work_;
   const compaction::MergePolicy policy_;

@@ -87,9 +87,13 @@ Status MemstoreWriter::WriteRow(std::string_view key, const Memstore& memstore) 
   return {};
 }
 
-// The writer of the current file, or of the next one if the current one has reached its limits.
+// The writer of the current file, or of the next one if the current one has reached its limits. Of
+// words and trigrams a row may have many times as many entries as bytes.
 Result<format::StoreFileWriter*> MemstoreWriter::WriterOfNextRow(const Memstore& memstore) {
-  if (writer_ != nullptr && work_.limits.AreReached(*writer_)) {
+  const bool has_too_many =
+      writer_ != nullptr &&
+      writer_->entry_bytes() > work_.merge_entry_bytes + memstore.size_bytes();
+  if (has_too_many || (writer_ != nullptr && work_.limits.AreReached(*writer_))) {
     RETURN_IF_ERROR(FinishFile(memstore));
   }
   if (writer_ == nullptr) {

@@ -11,12 +11,16 @@ namespace {
 // A file ends with its region if it has that size: smaller ones would be many in a table of many
 // regions, and regions may share a file.
 constexpr uint64_t kFileBytesMin = 4 << 20;
+// A load may collect this many times the entries of a merge: it has no windows of inputs.
+constexpr uint64_t kEntriesOfMerges = 4;
 
 }  // namespace
 
 Result<format::StoreFileWriter*> LoadFiles::WriterFor(std::string_view key) {
   const bool enters_region = empty() || (!region_.end.empty() && key >= region_.end);
-  const bool is_full = writer_ != nullptr && work_.limits.AreReached(*writer_);
+  const bool is_full =
+      writer_ != nullptr && (work_.limits.AreReached(*writer_) ||
+                             writer_->entry_bytes() > kEntriesOfMerges * work_.merge_entry_bytes);
   if (is_full || (enters_region && writer_ != nullptr && writer_->size_bytes() >= kFileBytesMin)) {
     RETURN_IF_ERROR(Hold());
   }

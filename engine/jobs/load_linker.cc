@@ -81,10 +81,24 @@ Result<Regions> Linker::RegionsOfRuns() const {
   return regions;
 }
 
+// Rows were thinned by the limits of the begin.
+Status CheckLimits(const format::TableRecord& begun, const format::TableRecord& now) {
+  for (const format::FamilyRecord& family : begun.families) {
+    const FamilyOptions& options = now.FindFamily(family.id)->options;
+    if (!format::KeepsMore(options, family.options)) continue;
+    return Status::Conflict("family " + base::Quote(options.name) + " of table " +
+                            base::Quote(now.name) +
+                            " got more versions or a longer time to live since the load began; "
+                            "load again");
+  }
+  return {};
+}
+
 // A unique index may have begun to refuse duplicates since the regions were looked up.
 Status Linker::LinkAlone(const Regions& regions) {
   const std::shared_ptr<const Table> table = work_.regions->Find(record().id);
   if (table == nullptr) return TableNotFound(record().name);
+  RETURN_IF_ERROR(CheckLimits(record(), *table->record));
   RETURN_IF_ERROR(CheckMayBeLoaded(*table->record));
   ASSIGN_OR_RETURN(const format::SequenceNumber sequence, FinishRuns());
   std::vector<Part> parts;

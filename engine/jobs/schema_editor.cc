@@ -70,6 +70,9 @@ struct SchemaEditor::NewRecord {
   std::shared_ptr<format::TableRecord> record;
   bool takes_cells = false;
   std::shared_ptr<const Table> changed = nullptr;
+  /// Of ChangeFlushed: completes the record while no other edit is made.
+  std::function<Status(format::TableRecord*)> complete = nullptr;
+  format::SequenceNumber changed_at = {};
 };
 
 // What it had is released outside the queue, and files that nobody reads with it.
@@ -131,6 +134,7 @@ void SchemaEditor::PrepareRemoval(const format::Catalog& catalog, format::Catalo
   if (removal->successor == Successor::kNone) return;
   format::TableRecord record = *table.record;
   record.id = format::TableId(edit->counters->next_table_id++);
+  for (format::FamilyRecord& family : record.families) family.former_limits.clear();
   edit->put_regions = EmptyRegions(table, record.id, &*edit->counters);
   removal->addition = deps_.regions->Prepare(record, edit->put_regions);
   for (const auto& [added, empty] : removal->addition.by_id) {
@@ -188,7 +192,8 @@ Status SchemaEditor::ReplaceRecord(NewRecord* change) {
   addition.by_name[change->record->name] = changed;
   std::list<SchemaHistory::Change> history;
   CatalogEditor::Change edit;
-  edit.prepare = [&](const format::Catalog&, format::CatalogEdit* out) {
+  edit.prepare = [&](const format::Catalog&, format::CatalogEdit* out) -> Status {
+    if (change->complete != nullptr) RETURN_IF_ERROR(change->complete(change->record.get()));
     out->put_tables.push_back(*change->record);
     if (!needs_history) return Status();
     history.push_back({.table = before.id,
@@ -198,11 +203,16 @@ Status SchemaEditor::ReplaceRecord(NewRecord* change) {
     return Status();
   };
   edit.publish = [&] {
+    // Before the record shows: who finds it finds all snapshots that are older registered.
+    if (change->complete != nullptr) deps_.snapshots->Publish(change->changed_at);
     if (needs_history) deps_.history->Add(std::move(history));
     deps_.regions->Change(std::move(addition));
     if (needs_history) deps_.history->Shown();
     deps_.applier->ForgetTables();
-    for (const auto& region : changed->regions) region->SetTable(change->record);
+    for (const auto& region : changed->regions) {
+      region->SetTable(change->record);
+      if (change->complete != nullptr) region->active()->SetLimits(change->record);
+    }
   };
   return needs_history ? Commit(edit) : deps_.editor->Commit(edit);
 }
@@ -221,12 +231,60 @@ Status SchemaEditor::ChangeAlone(std::string_view name,
   RETURN_IF_ERROR(change(record.get()));
   const bool takes_cells = TakesCells(*table->record, *record);
   NewRecord replacement{.table = table, .record = std::move(record), .takes_cells = takes_cells};
-  RETURN_IF_ERROR(ReplaceRecord(&replacement));
+  return Finish(&replacement);
+}
+
+Status SchemaEditor::Finish(NewRecord* replacement) {
+  RETURN_IF_ERROR(ReplaceRecord(replacement));
   Guarded([&] {
-    deps_.record_changed(*replacement.changed);
+    deps_.record_changed(*replacement->changed);
     return Status();
   }).Ignore("what memstores and files have of the former record is right, if slower");
   return {};
+}
+
+namespace {
+
+format::SequenceNumber OldestInFiles(const Table& table) {
+  format::SequenceNumber oldest = format::kSequenceMax;
+  for (const auto& region : table.regions) {
+    const std::shared_ptr<const RegionVersion> version = region->version();
+    for (const FileSlice& slice : version->files) {
+      oldest = std::min(oldest, slice.file->store().statistics().min_sequence);
+    }
+  }
+  return oldest;
+}
+
+}  // namespace
+
+Status SchemaEditor::ChangeFlushed(const FlushWork& work, const std::string& table,
+                                   const PlacedChange& change) {
+  const auto find = [&]() -> Result<Regions> {
+    const std::shared_ptr<const Table> found = deps_.regions->Find(table);
+    if (found == nullptr) return TableNotFound(table);
+    return Regions(found->regions.begin(), found->regions.end());
+  };
+  return RunFlushed(work, find, [&](const Regions&) { return ChangeFlushedAlone(table, change); });
+}
+
+Status SchemaEditor::ChangeFlushedAlone(const std::string& name, const PlacedChange& change) {
+  const std::shared_ptr<const Table> table = deps_.regions->Find(name);
+  if (table == nullptr) return TableNotFound(name);
+  Place place{.now_micros = deps_.time->Now(), .oldest_in_files = OldestInFiles(*table)};
+  format::TableRecord tried = *table->record;
+  RETURN_IF_ERROR(change(place, &tried));
+  place.sequence = deps_.queue->TakeSequence();
+  NewRecord replacement{.table = table,
+                        .record = std::make_shared<format::TableRecord>(*table->record),
+                        .takes_cells = true,
+                        .complete =
+                            [&](format::TableRecord* record) {
+                              place.now_micros = deps_.time->Now();
+                              return change(place, record);
+                            },
+                        .changed_at = place.sequence};
+  return Finish(&replacement);
 }
 
 }  // namespace tandem::engine

@@ -23,6 +23,12 @@
 // out from then on. A reader that found the former record pins regions after that only if the table
 // still has that record; else it looks again.
 //
+// A change of limits that leaves former ones (format::FormerLimits) flushes the table first, as a
+// named snapshot does: memstores have nothing from before it, and trees of hot rows may forget what
+// they replace. It has a sequence of its own. Its time is taken while no other edit is made: what
+// a merge left out before had expired by then. A merge that has the former record fails to install
+// and begins again.
+//
 // If an edit that takes rows, cells or a name fails, it may be on disk all the same. Until the
 // manifest is certain again nothing is committed (CommitQueue::NoteDoubt): a crash would take it
 // away with the table.
@@ -38,9 +44,12 @@
 #include "engine/commit/commit_queue.h"
 #include "engine/jobs/compactor.h"
 #include "engine/jobs/flush.h"
+#include "engine/jobs/flushed_regions.h"
 #include "engine/region/region_set.h"
 #include "engine/region/schema_history.h"
+#include "engine/region/snapshots.h"
 #include "engine/runtime/health.h"
+#include "engine/runtime/time_source.h"
 #include "engine/storage/catalog_editor.h"
 #include "tandem/status.h"
 
@@ -59,6 +68,8 @@ class SchemaEditor {
     Flusher* flusher = nullptr;
     Compactor* compactor = nullptr;
     Health* health = nullptr;
+    SnapshotRegistry* snapshots = nullptr;
+    TimeSource* time = nullptr;
     /// Makes the whole log durable. Threads: the commit leader.
     std::function<Status()> sync_log;
     /// Makes what a new region needs for its background work.
@@ -82,6 +93,19 @@ class SchemaEditor {
   /// those of `change`.
   Status Change(std::string_view table, const std::function<Status(format::TableRecord*)>& change);
 
+  /// Where a change stands that leaves former limits.
+  struct Place {
+    format::SequenceNumber sequence = {};  ///< Its own, which no operation has.
+    int64_t now_micros = 0;  ///< Not below that of any flush or merge whose files are there.
+    /// No operation in files of the table is before it; kSequenceMax: they hold none.
+    format::SequenceNumber oldest_in_files = {};
+  };
+  using PlacedChange = std::function<Status(const Place&, format::TableRecord*)>;
+  /// As Change, when the table's files hold exactly the operations so far. Merges that began before
+  /// the change begin again. `change` is called twice with the same record, first to see whether it
+  /// fails.
+  Status ChangeFlushed(const FlushWork& work, const std::string& table, const PlacedChange& change);
+
  private:
   enum class Successor : uint8_t { kNone, kEmptyTable };
   struct Removal;
@@ -95,6 +119,8 @@ class SchemaEditor {
   Status RenameAlone(std::string_view from, const std::string& to);
   Status ChangeAlone(std::string_view name,
                      const std::function<Status(format::TableRecord*)>& change);
+  Status ChangeFlushedAlone(const std::string& name, const PlacedChange& change);
+  Status Finish(NewRecord* replacement);
   /// Threads: the commit leader.
   Status Commit(const CatalogEditor::Change& change);
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +18,8 @@
 #include "engine/predicate/bound.h"
 #include "engine/predicate/literal.h"
 #include "format/functions.h"
+#include "format/text_terms.h"
+#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
@@ -28,7 +31,22 @@ BoundNode::Kind GroupKind(Kind kind, bool negated) {
   return (kind == Kind::kAnd) != negated ? BoundNode::Kind::kAnd : BoundNode::Kind::kOr;
 }
 
-// Combines the leaves over one column of an AND or OR. Requires: `leaves` is not empty.
+// Whether a leaf can become one with others over its column. Two values of one row may satisfy an
+// AND each in part, and values that contain a text are no intervals.
+bool IsCombined(BoundNode::Kind kind, const BoundLeaf& leaf) {
+  if (leaf.part.has_value()) return false;
+  if (leaf.is_row_key || !format::IsMultiValued(leaf.column)) return true;
+  return leaf.every == (kind == BoundNode::Kind::kAnd);
+}
+
+// Every value is in all values, or none: that is the same as one of them.
+void SimplifyEvery(BoundLeaf* leaf) {
+  if (leaf->part.has_value()) return;
+  if (leaf->values.is_all() || leaf->values.empty()) leaf->every = false;
+}
+
+// Combines the leaves over one column of an AND or OR. Requires: `leaves` is not empty, and all are
+// combined.
 BoundLeaf Combine(BoundNode::Kind kind, std::vector<BoundLeaf*> leaves) {
   std::vector<const ValueSet*> sets;
   const bool is_and = kind == BoundNode::Kind::kAnd;
@@ -38,7 +56,11 @@ BoundLeaf Combine(BoundNode::Kind kind, std::vector<BoundLeaf*> leaves) {
     accepts_null = is_and ? accepts_null && leaf->accepts_null : accepts_null || leaf->accepts_null;
   }
   ValueSet values = is_and ? ValueSet::IntersectionOf(sets) : ValueSet::UnionOf(sets);
-  return {leaves[0]->is_row_key, std::move(leaves[0]->column), std::move(values), accepts_null};
+  BoundLeaf combined{leaves[0]->is_row_key, std::move(leaves[0]->column), std::move(values),
+                     accepts_null};
+  combined.every = leaves[0]->every;
+  SimplifyEvery(&combined);
+  return combined;
 }
 
 // Combines the leaves over each column into one, at the position of the first.
@@ -54,13 +76,13 @@ Status CombineLeaves(const base::Cancellation& cancellation, BoundNode* group) {
   };
   for (BoundNode& child : group->children) {
     RETURN_IF_ERROR(cancellation.Check());
-    if (child.kind == BoundNode::Kind::kLeaf) {
+    if (child.kind == BoundNode::Kind::kLeaf && IsCombined(group->kind, child.leaf)) {
       columns[column_of(child.leaf)].push_back(&child.leaf);
     }
   }
   for (BoundNode& child : group->children) {
     RETURN_IF_ERROR(cancellation.Check());
-    if (child.kind == BoundNode::Kind::kLeaf) {
+    if (child.kind == BoundNode::Kind::kLeaf && IsCombined(group->kind, child.leaf)) {
       std::vector<BoundLeaf*>& leaves = columns[column_of(child.leaf)];
       if (leaves.front() != &child.leaf) continue;
       if (leaves.size() > 1) child.leaf = Combine(group->kind, leaves);
@@ -131,6 +153,7 @@ class Binder {
 
   Result<BoundNode> BindLeaf(const Predicate& predicate, bool negated) {
     RETURN_IF_ERROR(cancellation_.Check());
+    if (predicate.kind() == Kind::kContains) return BindContains(predicate, negated);
     BoundNode node;
     node.kind = BoundNode::Kind::kLeaf;
     BoundLeaf& leaf = node.leaf;
@@ -138,7 +161,63 @@ class Binder {
     leaf.accepts_null = (predicate.kind() == Kind::kIsNull) != negated;
     ASSIGN_OR_RETURN(leaf.values, ValuesOf(predicate, leaf));
     if (negated) leaf.values = leaf.values.Complement();
+    leaf.every = negated && !leaf.is_row_key && format::IsMultiValued(leaf.column);
+    SimplifyEvery(&leaf);
     return node;
+  }
+
+  Result<BoundNode> BindContains(const Predicate& predicate, bool negated) {
+    BoundNode node;
+    node.kind = BoundNode::Kind::kLeaf;
+    BoundLeaf& leaf = node.leaf;
+    RETURN_IF_ERROR(BindColumn(predicate, &leaf));
+    if (leaf.is_row_key) {
+      return Status::InvalidArgument("the row key has no CONTAINS, which would read every row");
+    }
+    if (!ComparesAsBytes(leaf.column.type)) {
+      return Status::InvalidArgument(format::Described(leaf.column) +
+                                     " is neither bytes nor text: it has no CONTAINS");
+    }
+    ASSIGN_OR_RETURN(const std::string* text, TextAt(predicate, 0, leaf));
+    if (text == nullptr) return node;
+    leaf.accepts_null = negated;
+    leaf.every = negated && format::IsMultiValued(leaf.column);
+    const Functions& functions = leaf.column.functions;
+    if (!functions.empty() && functions.back().kind == FunctionKind::kWords) {
+      return BindWords(*text, negated, std::move(leaf));
+    }
+    leaf.values = ValueSet::All();
+    leaf.part = *text;
+    leaf.lacks_part = negated;
+    return node;
+  }
+
+  // One leaf for each word of the text. What no row can have, or no word at all, is in no row.
+  static BoundNode BindWords(const std::string& text, bool negated, BoundLeaf leaf) {
+    format::ValueList words;
+    const bool has_all = format::AddWords(text, &words);
+    std::set<std::string_view> distinct;
+    for (size_t i = 0; i < words.size(); ++i) distinct.insert(words[i]);
+    BoundNode group;
+    if (!has_all || distinct.empty()) {
+      group.kind = BoundNode::Kind::kLeaf;
+      group.leaf = std::move(leaf);
+      if (negated) group.leaf.values = ValueSet::All();
+      SimplifyEvery(&group.leaf);
+      return group;
+    }
+    group.kind = GroupKind(Kind::kAnd, negated);
+    for (const std::string_view word : distinct) {
+      BoundNode& node = group.children.emplace_back();
+      node.kind = BoundNode::Kind::kLeaf;
+      node.leaf = leaf;
+      const ValueBound bound{std::string(word), /*inclusive=*/true};
+      node.leaf.values = ValueSet({{bound, bound}});
+      if (negated) node.leaf.values = node.leaf.values.Complement();
+    }
+    if (group.children.size() > 1) return group;
+    BoundNode only = std::move(group.children[0]);
+    return only;
   }
 
   Status BindColumn(const Predicate& predicate, BoundLeaf* leaf) {
@@ -153,6 +232,7 @@ class Binder {
     leaf->column.family = family->id;
     leaf->column.qualifier = predicate.qualifier();
     leaf->column.functions = predicate.functions();
+    format::PinFunctions(leaf->column.functions);
     if (leaf->column.functions.empty()) {
       leaf->column.type =
           predicate.type().value_or(table_.TypeOf(family->id, predicate.qualifier()));
@@ -170,10 +250,11 @@ class Binder {
     const uint32_t parameter = predicate.parameters().empty() ? 0 : predicate.parameters()[place];
     if (parameter == 0) return &predicate.values()[place];
     if (uses_ != nullptr) {
-      uses_->push_back({.parameter = parameter,
-                        .is_row_key = leaf.is_row_key,
-                        .is_prefix = predicate.kind() == Kind::kPrefix,
-                        .column = leaf.column});
+      uses_->push_back(
+          {.parameter = parameter,
+           .is_row_key = leaf.is_row_key,
+           .is_part = predicate.kind() == Kind::kPrefix || predicate.kind() == Kind::kContains,
+           .column = leaf.column});
       return static_cast<const std::string*>(nullptr);
     }
     if (parameter <= values_.size() && values_[parameter - 1].has_value()) {

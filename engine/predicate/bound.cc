@@ -110,6 +110,7 @@ ColumnSet BoundPredicate::Columns() const {
 bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root_); }
 
 Result<bool> BoundPredicate::Matches(std::string_view row, std::span<const format::Cell> cells) {
+  values_cell_ = nullptr;
   return Matches(root_, row, cells);
 }
 
@@ -132,16 +133,39 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
 // A value that does not fit the type is absent. All bytes fit, at any length.
 Result<bool> BoundPredicate::Matches(const BoundLeaf& leaf, const format::Cell& cell) {
   scratch_.clear();
+  if (format::IsMultiValued(leaf.column)) return MatchesValues(leaf, cell);
   if (leaf.column.type == ColumnType::kText) return MatchesText(leaf, cell);
   if (leaf.column.type != ColumnType::kBytes) {
     const bool fits = format::AppendPutKey(leaf.column, cell, &scratch_);
     return fits ? leaf.values.Contains(scratch_) : leaf.accepts_null;
   }
-  if (leaf.values.is_all()) return true;
-  if (leaf.values.intervals().empty()) return false;
-  if (!cell.is_overflow()) return leaf.values.Contains(cell.value);
+  if (leaf.values.is_all() && !leaf.part.has_value()) return true;
+  if (leaf.values.empty()) return false;
+  if (!cell.is_overflow()) return leaf.Accepts(cell.value);
   RETURN_IF_ERROR(format::ReadOverflowValue(cell, &scratch_));
-  return leaf.values.Contains(scratch_);
+  return leaf.Accepts(scratch_);
+}
+
+bool BoundPredicate::MatchesValues(const BoundLeaf& leaf, const format::Cell& cell) {
+  if (values_cell_ != &cell || *values_functions_ != leaf.column.functions) {
+    format::ValuesOfPut(leaf.column, cell, &values_);
+    values_cell_ = &cell;
+    values_functions_ = &leaf.column.functions;
+  }
+  bool has_any = false;
+  for (size_t i = 0; i < values_.size(); ++i) {
+    std::string_view value = values_[i];
+    scratch_.clear();
+    if (leaf.column.type == ColumnType::kText) {
+      if (!format::FitsIndex(leaf.column, value)) continue;
+    } else {
+      if (!format::AppendKeyIfFits(leaf.column, value, &scratch_)) continue;
+      value = scratch_;
+    }
+    has_any = true;
+    if (leaf.Accepts(value) != leaf.every) return !leaf.every;
+  }
+  return has_any ? leaf.every : leaf.accepts_null;
 }
 
 bool BoundPredicate::MatchesText(const BoundLeaf& leaf, const format::Cell& cell) {
@@ -152,7 +176,7 @@ bool BoundPredicate::MatchesText(const BoundLeaf& leaf, const format::Cell& cell
   } else if (cell.is_overflow()) {
     return leaf.accepts_null;
   }
-  return format::FitsIndex(leaf.column, text) ? leaf.values.Contains(text) : leaf.accepts_null;
+  return format::FitsIndex(leaf.column, text) ? leaf.Accepts(text) : leaf.accepts_null;
 }
 
 }  // namespace tandem::engine

@@ -17,6 +17,7 @@
 #include "engine/predicate/value_set.h"
 #include "format/cell/cell.h"
 #include "format/schema.h"
+#include "format/value_list.h"
 #include "index/key.h"
 #include "tandem/predicate.h"
 #include "tandem/status.h"
@@ -31,6 +32,20 @@ struct BoundLeaf {
   format::IndexColumnRecord column;
   ValueSet values;            ///< True for a present value in it that fits the type...
   bool accepts_null = false;  ///< ... and for an absent one if this is set.
+  /// Of a multi-valued column: every value that fits the type has to be in the set. False: one of
+  /// them.
+  bool every = false;
+  /// In the place of `values`: true for a present value that contains it.
+  std::optional<std::string> part = std::nullopt;
+  bool lacks_part = false;  ///< True for one that does not.
+
+  /// Of a value that compares as the column's do.
+  bool Accepts(std::string_view value) const {
+    if (!part.has_value()) return values.Contains(value);
+    return (value.find(*part) != std::string_view::npos) != lacks_part;
+  }
+  /// Whether the rows that match are those with an entry in ranges of values.
+  bool has_ranges() const { return !every && !part.has_value(); }
 };
 
 struct BoundNode {
@@ -38,7 +53,7 @@ struct BoundNode {
   Kind kind = Kind::kAnd;
   BoundLeaf leaf;
   /// Never exactly one child, none of the node's own kind, and at most one leaf per column and
-  /// type.
+  /// type, unless the column is multi-valued.
   std::vector<BoundNode> children;
 };
 
@@ -49,7 +64,7 @@ using ParameterValues = std::vector<std::optional<std::string>>;
 struct ParameterUse {
   uint32_t parameter = 0;
   bool is_row_key = false;
-  bool is_prefix = false;
+  bool is_part = false;  ///< Or a prefix: any text.
   format::IndexColumnRecord column;
 };
 
@@ -89,9 +104,14 @@ class BoundPredicate {
                        std::span<const format::Cell> cells);
   Result<bool> Matches(const BoundLeaf& leaf, const format::Cell& cell);
   bool MatchesText(const BoundLeaf& leaf, const format::Cell& cell);
+  bool MatchesValues(const BoundLeaf& leaf, const format::Cell& cell);
 
   BoundNode root_;
   std::string scratch_;
+  // Of the row that Matches looks at: several leaves may be over one multi-valued column.
+  format::ValueList values_;
+  const format::Cell* values_cell_ = nullptr;  // nullptr: of none.
+  const Functions* values_functions_ = nullptr;
 };
 
 /// The newest cell of a column among visible ones; nullptr when there is none.

@@ -19,7 +19,7 @@ std::optional<FunctionKind> FunctionNamed(std::string_view name) {
     return std::ranges::equal(name, known, {},
                               [](char c) { return std::tolower(static_cast<unsigned char>(c)); });
   };
-  for (int number = 1; number <= static_cast<int>(FunctionKind::kTimestampOf); ++number) {
+  for (int number = 1; number <= format::kFunctionKinds; ++number) {
     const auto kind = static_cast<FunctionKind>(number);
     if (is_it(format::FunctionName(kind))) return kind;
   }
@@ -94,14 +94,20 @@ class ColumnParser {
         return tokens_.Peek().text == "," ? ParseNumber(&function->count) : Status();
       case FunctionKind::kBucket:
         return ParseNumber(&function->first);
-      case FunctionKind::kJson: {
-        RETURN_IF_ERROR(tokens_.ExpectSymbol(","));
-        ASSIGN_OR_RETURN(function->text, ExpectText("a path in quotes"));
-        return {};
-      }
+      case FunctionKind::kJson:
+      case FunctionKind::kJsonEach:
+        return ParseText("a path in quotes", function);
+      case FunctionKind::kSplit:
+        return ParseText("a separator in quotes", function);
       default:
         return {};
     }
+  }
+
+  Status ParseText(std::string_view expected, Function* function) {
+    RETURN_IF_ERROR(tokens_.ExpectSymbol(","));
+    ASSIGN_OR_RETURN(function->text, ExpectText(expected));
+    return {};
   }
 
   Result<std::string> ExpectText(std::string_view expected) {
@@ -122,7 +128,7 @@ class ColumnParser {
 
   static std::string FunctionNames() {
     std::string names;
-    for (int number = 1; number <= static_cast<int>(FunctionKind::kTimestampOf); ++number) {
+    for (int number = 1; number <= format::kFunctionKinds; ++number) {
       if (number > 1) names += ", ";
       names += format::FunctionName(static_cast<FunctionKind>(number));
     }

@@ -11,8 +11,8 @@
 namespace tandem::engine {
 namespace {
 
-constexpr std::string_view kKeywords[] = {"AND",  "OR",   "NOT",    "BETWEEN", "IN",   "IS",
-                                          "NULL", "LIKE", "PREFIX", "TRUE",    "FALSE"};
+constexpr std::string_view kKeywords[] = {"AND",  "OR",   "NOT",    "BETWEEN",  "IN",   "IS",
+                                          "NULL", "LIKE", "PREFIX", "CONTAINS", "TRUE", "FALSE"};
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }

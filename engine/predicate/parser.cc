@@ -6,7 +6,7 @@
 //   primary     ( or ) | TRUE | FALSE | column condition
 //   condition   operator value | IS [NOT] NULL
 //               | [NOT] ( BETWEEN value AND value | IN ( [ value {, value} ] ) | PREFIX value
-//                         | LIKE 'text%' )
+//                         | CONTAINS value | LIKE 'text%' | LIKE '%text%' )
 //   column      in column_parser.h
 //   value       'text' | x'hex' | number | TRUE | FALSE | ?[number]
 //
@@ -108,7 +108,7 @@ class PredicateParser {
       return leaf;
     }
     if (tokens_.TakeKeyword("NOT")) {
-      RETURN_IF_ERROR(ParseWordOperator("BETWEEN, IN, PREFIX or LIKE", &leaf));
+      RETURN_IF_ERROR(ParseWordOperator("BETWEEN, IN, PREFIX, CONTAINS or LIKE", &leaf));
       return Predicate::Not(std::move(leaf));
     }
     if (TakeOperator(&leaf.kind_)) {
@@ -147,26 +147,31 @@ class PredicateParser {
       } while (tokens_.TakeSymbol(","));
       return tokens_.ExpectSymbol(")");
     }
+    leaf->kind_ = Kind::kContains;
+    if (tokens_.TakeKeyword("CONTAINS")) return ParseValue(leaf);
     leaf->kind_ = Kind::kPrefix;
     if (tokens_.TakeKeyword("PREFIX")) return ParseValue(leaf);
     if (tokens_.TakeKeyword("LIKE")) return ParseLike(leaf);
     return SyntaxError(tokens_.Peek(), expected);
   }
 
-  // The only pattern is a prefix: one % at the end and no other wildcard.
+  // The only patterns are a prefix and a part: a % at the end or at both, and no other wildcard.
   Status ParseLike(Predicate* leaf) {
     const Token pattern = tokens_.Peek();
     if (pattern.kind == Token::Kind::kParameter) {
-      return SyntaxError(pattern, "a pattern in quotes (PREFIX takes a parameter)");
+      return SyntaxError(pattern, "a pattern in quotes (PREFIX and CONTAINS take a parameter)");
     }
     RETURN_IF_ERROR(ParseValue(leaf));
     std::string& text = leaf->values_.back();
+    const bool is_part = text.size() > 1 && text.front() == '%';
+    if (is_part) text.erase(0, 1);
     if (text.find_first_of("%_") != text.size() - 1 || text.empty() || text.back() != '%') {
       return Status::InvalidArgument(
           "at position " + std::to_string(pattern.position) +
-          ": expected a pattern with one wildcard, a % at its end, found another (PREFIX takes any "
-          "text)");
+          ": expected a pattern with a % at its end, or one at each end, and no other wildcard, "
+          "found another (PREFIX and CONTAINS take any text)");
     }
+    if (is_part) leaf->kind_ = Kind::kContains;
     text.pop_back();
     return {};
   }

@@ -48,6 +48,8 @@ std::string_view OperatorText(Kind kind) {
       return " > ";
     case Kind::kGreaterOrEqual:
       return " >= ";
+    case Kind::kContains:
+      return " CONTAINS ";
     default:
       return " PREFIX ";
   }
@@ -215,6 +217,10 @@ Predicate Predicate::Prefix(std::string column, std::string prefix) {
   return Compare(Kind::kPrefix, std::move(column), {std::move(prefix)});
 }
 
+Predicate Predicate::Contains(std::string column, std::string part) {
+  return Compare(Kind::kContains, std::move(column), {std::move(part)});
+}
+
 Predicate Predicate::IsNull(std::string column) {
   return Compare(Kind::kIsNull, std::move(column), {});
 }
@@ -267,6 +273,10 @@ Predicate Predicate::Between(std::string column, Parameter low, Parameter high) 
 
 Predicate Predicate::Prefix(std::string column, Parameter prefix) {
   return CompareWith(Kind::kPrefix, std::move(column), {&prefix, 1});
+}
+
+Predicate Predicate::Contains(std::string column, Parameter part) {
+  return CompareWith(Kind::kContains, std::move(column), {&part, 1});
 }
 
 // Adds a value in whose place the parameter is.

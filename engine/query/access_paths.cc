@@ -6,15 +6,29 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
+#include "engine/query/skip_scan.h"
+#include "format/functions.h"
+#include "format/text_terms.h"
+#include "format/value_text.h"
+#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
 
 using Kind = BoundNode::Kind;
+
+// Of a part that is looked for: how much of it is looked at, how many trigrams are counted, and how
+// many are read. The rest would rule out little.
+constexpr size_t kPartBytesMax = 1024;
+constexpr size_t kTrigramsMax = 32;
+constexpr size_t kTrigramsIntersected = 4;
+// Reading this many entries costs less than reading a row.
+constexpr uint64_t kEntriesPerRow = 16;
 
 // Adds the path. Its ranges join those of the same index, unsorted.
 void AddPath(IndexPath path, AccessPath* access) {
@@ -27,6 +41,10 @@ void AddPath(IndexPath path, AccessPath* access) {
     }
     std::move(path.ranges.begin(), path.ranges.end(), std::back_inserter(other.ranges));
     other.nulls |= path.nulls;
+    if (path.skipped_values.has_value()) other.skipped_values = path.skipped_values;
+    // A skip scan has entries of rows without the first column, which `nulls` counts too.
+    other.repeats_rows =
+        other.skipped_values.has_value() || format::IsMultiValued(path.index->columns[0]);
     return;
   }
   access->paths.push_back(std::move(path));
@@ -77,7 +95,7 @@ Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const Acce
 }
 
 bool AccessPathFinder::Serves(const format::IndexRecord& index, const BoundLeaf& leaf) {
-  if (leaf.is_row_key) return false;
+  if (leaf.is_row_key || !leaf.has_ranges()) return false;
   return format::HasSameValues(index.columns[0], leaf.column);
 }
 
@@ -112,7 +130,12 @@ AccessPathFinder::Found AccessPathFinder::Find(const BoundNode& node, bool rows_
 
 AccessPath AccessPathFinder::AccessBy(const format::IndexRecord& index, const BoundLeaf& leaf) {
   AccessPath access{.paths = {}, .exact = true};
-  access.paths.push_back({&index, RangesOf(leaf, index.columns[0]), leaf.accepts_null});
+  const std::vector<ValueInterval>& intervals = leaf.values.intervals();
+  const bool is_single = intervals.size() == 1 && intervals[0].is_single();
+  access.paths.push_back({.index = &index,
+                          .ranges = RangesOf(leaf, index.columns[0]),
+                          .nulls = leaf.accepts_null,
+                          .repeats_rows = !is_single && format::IsMultiValued(index.columns[0])});
   return access;
 }
 
@@ -126,10 +149,81 @@ std::optional<AccessPath> AccessPathFinder::AccessByKeys(const BoundLeaf& leaf) 
 
 AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundLeaf& leaf) const {
   if (leaf.is_row_key) return AccessByKeys(leaf);
+  if (leaf.part.has_value()) return FindTrigrams(leaf);
   const format::IndexRecord* index = IndexFor(
       table_, leaf, [this](const format::IndexRecord& candidate) { return MayUse(candidate); });
-  if (index == nullptr) return std::optional<AccessPath>();
+  if (index == nullptr) return FindSkipScan(leaf, nullptr);
   return std::optional(AccessBy(*index, leaf));
+}
+
+AccessPathFinder::Found AccessPathFinder::FindSkipScan(const BoundLeaf& leaf,
+                                                       const BoundNode* group) const {
+  for (const format::IndexRecord& index : table_.indexes) {
+    if (!MayUse(index) || !IsOnSecondColumn(index, leaf)) continue;
+    if (group != nullptr && LeafServed(*group, index) != nullptr) continue;
+    ASSIGN_OR_RETURN(std::optional<SkipRanges> skip,
+                     FindSkipRanges(index, leaf, clusters_, cancellation_));
+    if (!skip.has_value()) continue;
+    AccessPath access{.paths = {}, .exact = true};
+    access.paths.push_back({.index = &index,
+                            .ranges = {format::KeyRange()},
+                            .narrow = std::move(skip->ranges),
+                            .columns = 2,
+                            .skipped_values = skip->first_values});
+    return std::optional(std::move(access));
+  }
+  return std::optional<AccessPath>();
+}
+
+AccessPathFinder::Found AccessPathFinder::FindTrigrams(const BoundLeaf& leaf) const {
+  for (const format::IndexRecord& index : table_.indexes) {
+    if (!MayUse(index)) continue;
+    ASSIGN_OR_RETURN(std::optional<AccessPath> found, AccessByTrigrams(index, leaf));
+    if (found.has_value()) return found;
+  }
+  return std::optional<AccessPath>();
+}
+
+bool AccessPathFinder::HasTrigrams(const format::IndexRecord& index, const BoundLeaf& leaf) {
+  const format::IndexColumnRecord& column = index.columns[0];
+  if (!leaf.part.has_value() || leaf.lacks_part || !format::IsUtf8(*leaf.part)) return false;
+  Functions functions = leaf.column.functions;
+  functions.push_back(Function::Trigrams());
+  format::PinFunctions(functions);
+  return column.family == leaf.column.family && column.qualifier == leaf.column.qualifier &&
+         column.type == ColumnType::kText && column.functions == functions;
+}
+
+// A row that contains the part has all trigrams of it. The rarest one finds the candidates; others
+// rule out some, as long as they are not much more frequent.
+AccessPathFinder::Found AccessPathFinder::AccessByTrigrams(const format::IndexRecord& index,
+                                                           const BoundLeaf& leaf) const {
+  if (!HasTrigrams(index, leaf)) return std::optional<AccessPath>();
+  format::ValueList trigrams;
+  format::AddTrigrams(std::string_view(*leaf.part).substr(0, kPartBytesMax), &trigrams);
+  std::set<std::string> keys;
+  for (size_t i = 0; i < trigrams.size() && keys.size() < kTrigramsMax; ++i) {
+    std::string key;
+    if (format::AppendKeyIfFits(index.columns[0], trigrams[i], &key)) keys.insert(std::move(key));
+  }
+  std::vector<std::pair<uint64_t, AccessPath>> by_entries;
+  for (const std::string& key : keys) {
+    AccessPath access;
+    access.paths.push_back({&index, {format::EqualRange(key)}});
+    ASSIGN_OR_RETURN(const EntryCount entries,
+                     CountEntries(clusters_, access, Precision::kExact, cancellation_));
+    by_entries.emplace_back(entries.total(), std::move(access));
+  }
+  if (by_entries.empty()) return std::optional<AccessPath>();
+  std::ranges::stable_sort(by_entries, {}, [](const auto& counted) { return counted.first; });
+  AccessPath access = std::move(by_entries[0].second);
+  const uint64_t rare = by_entries[0].first;
+  for (size_t i = 1; i < std::min(by_entries.size(), kTrigramsIntersected); ++i) {
+    if (by_entries[i].first / kEntriesPerRow > rare) break;
+    access.intersected.push_back(std::move(by_entries[i].second.paths));
+  }
+  access.own = access.intersected.size();
+  return std::optional(std::move(access));
 }
 
 AccessPathFinder::Found AccessPathFinder::FindOr(const BoundNode& node) const {
@@ -167,14 +261,26 @@ Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
       ASSIGN_OR_RETURN(ways.emplace_back(), WayByComposite(index, *std::move(composite)));
       continue;
     }
-    const std::optional<size_t> found = ConditionOn(node, index.columns.front());
-    if (found.has_value()) {
-      ways.push_back({AccessBy(index, node.children[*found].leaf), {*found}});
+    for (size_t i = 0; i < node.children.size(); ++i) {
+      const BoundNode& child = node.children[i];
+      if (child.kind != Kind::kLeaf) continue;
+      if (Serves(index, child.leaf)) ways.push_back({AccessBy(index, child.leaf), {i}});
+      ASSIGN_OR_RETURN(std::optional<AccessPath> by_trigrams, AccessByTrigrams(index, child.leaf));
+      if (by_trigrams.has_value()) ways.push_back({*std::move(by_trigrams), {i}});
     }
   }
   for (size_t i = 0; i < node.children.size(); ++i) {
     const BoundNode& child = node.children[i];
-    if (child.kind == Kind::kLeaf && (!child.leaf.is_row_key || rows_decided)) continue;
+    if (child.kind == Kind::kLeaf && !child.leaf.is_row_key) {
+      const bool is_served = std::ranges::any_of(ways, [i](const AndWay& way) {
+        return std::ranges::find(way.conditions, i) != way.conditions.end();
+      });
+      if (is_served) continue;
+      ASSIGN_OR_RETURN(std::optional<AccessPath> skip, FindSkipScan(child.leaf, &node));
+      if (skip.has_value()) ways.push_back({*std::move(skip), {i}});
+      continue;
+    }
+    if (child.kind == Kind::kLeaf && rows_decided) continue;
     ASSIGN_OR_RETURN(std::optional<AccessPath> found, Find(child, /*rows_decided=*/false));
     if (found.has_value() && (only_.empty() || !found->paths.empty())) {
       ways.push_back({*std::move(found), {i}});
@@ -190,6 +296,7 @@ AccessPathFinder::Found AccessPathFinder::FindAnd(const BoundNode& node, bool ro
     // Only the root of a predicate is intersected.
     way.access.exact &= way.conditions.size() == conditions && !way.access.is_intersection();
     way.access.intersected.clear();
+    way.access.own = 0;
   }
   return Cheapest(std::move(ways));
 }
@@ -200,6 +307,7 @@ Result<AndWay> AccessPathFinder::WayByComposite(const format::IndexRecord& index
   ASSIGN_OR_RETURN(const bool leaves_out, LeavesOutColumns(index, found.partial));
   // A row that has the columns nowhere else satisfies nothing by an entry that leaves one out.
   if (leaves_out) way.access.intersected.push_back({{&index, found.whole}});
+  way.access.own = way.access.intersected.size();
   std::vector<format::KeyRange> narrow = std::move(found.whole);
   std::move(found.partial.begin(), found.partial.end(), std::back_inserter(narrow));
   way.access.paths.push_back({.index = &index,

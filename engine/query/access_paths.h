@@ -60,6 +60,8 @@ class AccessPathFinder {
 
   /// Whether the index can serve conditions on the leaf's column: as its first one.
   static bool Serves(const format::IndexRecord& index, const BoundLeaf& leaf);
+  /// Whether it is over the trigrams of what the leaf looks for a part in.
+  static bool HasTrigrams(const format::IndexRecord& index, const BoundLeaf& leaf);
   /// The index with the fewest columns that serves the leaf, of those that `may_use` is true of;
   /// nullptr: there is none.
   template <typename MayUse>
@@ -79,6 +81,10 @@ class AccessPathFinder {
  private:
   using Found = Result<std::optional<AccessPath>>;
   Found FindLeaf(const BoundLeaf& leaf) const;
+  Found FindTrigrams(const BoundLeaf& leaf) const;
+  Found AccessByTrigrams(const format::IndexRecord& index, const BoundLeaf& leaf) const;
+  /// `group`: the AND that the leaf is in, whose conditions on the first column serve better.
+  Found FindSkipScan(const BoundLeaf& leaf, const BoundNode* group) const;
   Found FindOr(const BoundNode& node) const;
   Found FindAnd(const BoundNode& node, bool rows_decided) const;
   Found Cheapest(std::vector<AndWay> ways) const;

@@ -60,16 +60,19 @@ class RangeMaker {
   CompositeRanges& out_;
 };
 
-}  // namespace
-
+// The child of the AND that is a condition on the column.
 std::optional<size_t> ConditionOn(const BoundNode& node, const format::IndexColumnRecord& column) {
   for (size_t i = 0; i < node.children.size(); ++i) {
     const BoundNode& child = node.children[i];
-    if (child.kind != BoundNode::Kind::kLeaf || child.leaf.is_row_key) continue;
+    if (child.kind != BoundNode::Kind::kLeaf || child.leaf.is_row_key || !child.leaf.has_ranges()) {
+      continue;
+    }
     if (format::HasSameValues(column, child.leaf.column)) return i;
   }
   return std::nullopt;
 }
+
+}  // namespace
 
 std::optional<CompositeRanges> FindCompositeRanges(const format::IndexRecord& index,
                                                    const BoundNode& node) {

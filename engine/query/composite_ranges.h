@@ -33,7 +33,5 @@ inline constexpr size_t kCompositeColumnsMax = 5;
 /// by an absent value.
 std::optional<CompositeRanges> FindCompositeRanges(const format::IndexRecord& index,
                                                    const BoundNode& node);
-/// The child of the AND that is a condition on the column.
-std::optional<size_t> ConditionOn(const BoundNode& node, const format::IndexColumnRecord& column);
 
 }  // namespace tandem::engine

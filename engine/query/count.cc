@@ -74,8 +74,8 @@ Result<uint64_t> TakeDecided(const ReadContext& context, const Cluster& cluster,
 // no posting of it is dead. nullopt: cumulative counts are not enough.
 Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const FileSource& source,
                                                 const AccessPath& access) {
-  if (access.paths.size() != 1 || access.is_intersection() || !AllMayBeSingleSource(source) ||
-      !IsWhole(source) || !OverlapsNothing(cluster, source)) {
+  if (access.paths.size() != 1 || access.paths[0].repeats_rows || access.is_intersection() ||
+      !AllMayBeSingleSource(source) || !IsWhole(source) || !OverlapsNothing(cluster, source)) {
     return std::optional<uint64_t>();
   }
   return ExactEntries(source, access.paths[0]);

@@ -118,8 +118,7 @@ void AddIntersected(const QueryPlan& plan, Explanation* explanation) {
     explanation->intersected.push_back(NamesOf(paths) + ": " + std::to_string(entries) +
                                        " entries");
   };
-  for (size_t i = 0; i < plan.access->intersected.size(); ++i) {
-    if (plan.access->IsOwn(plan.access->intersected[i])) continue;
+  for (size_t i = plan.access->own; i < plan.access->intersected.size(); ++i) {
     if (explanation->intersected.empty()) add(plan.access->paths, plan.entries.total());
     add(plan.access->intersected[i], plan.intersected[i]);
     explanation->entries += plan.intersected[i];

@@ -51,7 +51,7 @@ ColumnCells CellsOfColumn(const RegionView& view, std::string_view row,
   std::vector<format::Cell>& cells = read.cells;
   std::vector<const MemRow*> rows;
   RowFinder(view, row).AddMemstores(&rows);
-  RowTrees trees;
+  RowTrees trees(*view.table);
   uint64_t looked_at = 0;
   for (const MemRow* here : rows) {
     const RowTreeView tree = Memstore::RecentCells(here, view.point.sequence, &cells, &looked_at);

@@ -219,8 +219,9 @@ class Chooser {
 
   void Add(const Counted& counted, const Estimate& estimate) {
     AccessPath& access = counted.way->access;
+    const bool has_narrow = access.own > 0 && access.paths[0].narrow.has_value();
     choice_.access.intersected.push_back(
-        std::move(access.is_intersection() ? access.intersected.front() : access.paths));
+        std::move(has_narrow ? access.intersected.front() : access.paths));
     choice_.intersected.push_back(counted.entries.in_files);
     taken_.insert(counted.way->conditions.begin(), counted.way->conditions.end());
     all_exact_ &= access.exact;

@@ -17,6 +17,8 @@
 #include "engine/query/access_paths.h"
 #include "engine/query/intersection_choice.h"
 #include "engine/source/column_order.h"
+#include "format/functions.h"
+#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
@@ -64,7 +66,10 @@ bool AsksRowsOnly(const BoundNode& root) {
 }
 
 bool HasLeafOf(const BoundNode& node, const format::IndexRecord& index) {
-  if (node.kind == Kind::kLeaf) return AccessPathFinder::Serves(index, node.leaf);
+  if (node.kind == Kind::kLeaf) {
+    return AccessPathFinder::Serves(index, node.leaf) ||
+           AccessPathFinder::HasTrigrams(index, node.leaf);
+  }
   return std::any_of(node.children.begin(), node.children.end(),
                      [&](const BoundNode& child) { return HasLeafOf(child, index); });
 }
@@ -83,8 +88,14 @@ bool HasLeafOfColumn(const BoundNode& node, const format::IndexColumnRecord& col
 // Why the index does not lead to a superset of the matches.
 std::string WhyNotServing(const BoundPredicate& predicate, const format::IndexRecord& index) {
   const format::IndexColumnRecord& column = index.columns[0];
+  if (format::ArePinnedByOthers(column.functions)) {
+    return "it was made with another version of Unicode: drop it and create it again";
+  }
   if (HasLeafOf(predicate.root(), index)) {
     return "a row may match without the condition on " + format::Described(column);
+  }
+  if (HasLeafOfColumn(predicate.root(), column) && format::IsMultiValued(column)) {
+    return "its entries do not tell of rows of which no value satisfies a condition";
   }
   if (HasLeafOfColumn(predicate.root(), column)) {
     const std::string type(ColumnTypeName(column.type));
@@ -189,7 +200,9 @@ class QueryPlanner {
     if (root.kind != Kind::kAnd) {
       ASSIGN_OR_RETURN(std::optional<AccessPath> found, finder.Find(root, rows_decided));
       if (!found.has_value()) return std::optional<IntersectionChoice>();
-      return std::optional(IntersectionChoice{.access = *std::move(found)});
+      IntersectionChoice only{.access = *std::move(found)};
+      only.intersected.assign(only.access.intersected.size(), 0);
+      return std::optional(std::move(only));
     }
     AndToServe served{.ways = {},
                       .conditions = AccessPathFinder::CountConditions(root, rows_decided),
@@ -225,10 +238,7 @@ class QueryPlanner {
     const bool is_counted = purpose_ == PlanPurpose::kCount && load.may_be_single_source &&
                             found.has_value() && found->access.exact;
     EntryCount entries;
-    const bool is_intersection =
-        found.has_value() && std::ranges::any_of(found->access.intersected, [&](const auto& paths) {
-          return !found->access.IsOwn(paths);
-        });
+    const bool is_intersection = found.has_value() && !found->access.others().empty();
     if (found.has_value()) {
       ASSIGN_OR_RETURN(entries, EntriesOf(*found, load.rows / picked));
     }
@@ -267,6 +277,10 @@ class QueryPlanner {
       if (columns == 1) continue;
       text += "; " + std::to_string(path.columns) + " of " + std::to_string(columns) +
               " columns of " + path.index->name;
+      if (path.skipped_values.has_value()) {
+        text += ", the second one for each of " + std::to_string(*path.skipped_values) +
+                " values of the first";
+      }
     }
     const bool narrows = std::ranges::any_of(
         access.paths, [](const IndexPath& path) { return path.narrow.has_value(); });
@@ -349,8 +363,16 @@ Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
   return Status::NotFound("table '" + table.name + "' has no index '" + name + "'");
 }
 
+Result<const format::IndexRecord*> IndexOfOrder(const format::TableRecord& table,
+                                                const std::string& name) {
+  ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexNamed(table, name));
+  if (!format::IsMultiValued(index->columns[0])) return index;
+  return Status::InvalidArgument("index '" + name +
+                                 "' has several entries of a row: rows have no order by it");
+}
+
 Status CheckIndexesAskedFor(const format::TableRecord& table, const QueryOptions& options) {
-  if (!options.order_by.empty()) RETURN_IF_ERROR(IndexNamed(table, options.order_by).status());
+  if (!options.order_by.empty()) RETURN_IF_ERROR(IndexOfOrder(table, options.order_by).status());
   return IndexesAskedFor(table, options).status();
 }
 
@@ -368,12 +390,9 @@ std::string IndexNames(const QueryPlan& plan) {
   std::string names = NamesOf(plan.access->paths);
   if (plan.access->keys != nullptr) names += names.empty() ? "_row" : ", _row";
   if (!plan.access->is_intersection()) return names;
-  const bool is_and =
-      std::any_of(plan.access->intersected.begin(), plan.access->intersected.end(),
-                  [&](const AccessPath::Condition& paths) { return !plan.access->IsOwn(paths); });
+  const bool is_and = !plan.access->others().empty();
   if (is_and && plan.access->paths.size() > 1) names = "(" + names + ")";
-  for (const AccessPath::Condition& paths : plan.access->intersected) {
-    if (plan.access->IsOwn(paths)) continue;
+  for (const AccessPath::Condition& paths : plan.access->others()) {
     names += paths.size() == 1 ? " AND " + NamesOf(paths) : " AND (" + NamesOf(paths) + ")";
   }
   return names;

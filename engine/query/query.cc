@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kSortedMax = 1 << 17;
 
 Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options) {
-  ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexNamed(table, options.order_by));
+  ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexOfOrder(table, options.order_by));
   Ordering ordering{.index = index, .ranges = {}};
   ordering.backward = options.descending != index->columns[0].descending;
   return ordering;
@@ -78,9 +78,8 @@ void AccessByOrdering(std::string reason, const EntryCount& entries, Query* quer
 bool CanWalk(const format::TableRecord& table, const Ordering& ordering, const QueryPlan& plan) {
   const std::vector<format::IndexColumnRecord>& columns = ordering.index->columns;
   if (columns.size() == 1) return true;
-  const bool may_expire = std::ranges::any_of(columns, [&](const auto& column) {
-    return table.FindFamily(column.family)->options.ttl_micros != 0;
-  });
+  const bool may_expire = std::ranges::any_of(
+      columns, [&](const auto& column) { return table.FindFamily(column.family)->may_expire(); });
   return !may_expire && std::ranges::all_of(
                             plan.clusters, [](const Cluster& cluster) { return cluster.in_order; });
 }

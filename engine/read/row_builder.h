@@ -93,7 +93,7 @@ class RowBuilder {
   ReadCounters* counters_;
   const bool decodes_all_families_;
   std::vector<format::Cell> gathered_, sorted_, merged_;
-  RowTrees trees_;
+  RowTrees trees_{*schema_.table};
   std::span<const format::Cell> visible_;
   bool is_single_source_ = false;  // At most one version per column.
   bool is_partial_ = false, is_large_ = false;

@@ -153,7 +153,7 @@ namespace {
 class ColumnSources {
  public:
   ColumnSources(const ReadSchema& schema, const ColumnSet& columns)
-      : schema_(schema), columns_(columns), trees_(std::make_shared<RowTrees>()) {}
+      : schema_(schema), columns_(columns), trees_(std::make_shared<RowTrees>(*schema.table)) {}
 
   // Adds all memstores. Requires: no part of a file has been added.
   void AddMemstores(std::span<const MemRow* const> rows);
@@ -206,10 +206,10 @@ Status ColumnSources::Add(const RowPart& part) {
 Status ColumnSources::Add(std::vector<format::Cell> cells, std::shared_ptr<CellPins> pins) {
   ASSIGN_OR_RETURN(const uint64_t bytes, BytesOf(cells));
   bytes_ += bytes;
-  std::erase_if(cells, [this](const format::Cell& cell) {
-    return cell.kind == format::CellKind::kPut && trees_->Hides(cell);
-  });
-  sources_.push_back(format::NewCellStream(std::move(cells), std::move(pins)));
+  std::vector<format::Cell> kept;
+  kept.reserve(cells.size());
+  for (const format::Cell& cell : cells) trees_->Keep(cell, &kept);
+  sources_.push_back(format::NewCellStream(std::move(kept), std::move(pins)));
   return {};
 }
 

@@ -101,7 +101,7 @@ void RowSet::RemoveFrom(std::vector<uint32_t>* ordinals) const {
 void RowSet::Builder::BecomeDense() {
   words_.resize(size_t{row_count_} / 64 + 1);
   for (const uint32_t ordinal : members_) words_[ordinal / 64] |= uint64_t{1} << (ordinal % 64);
-  members_ = {};
+  members_ = std::vector<uint32_t>();  // Which frees the memory; = {} would not.
 }
 
 std::shared_ptr<const RowSet> RowSet::Builder::Finish() {

@@ -172,6 +172,18 @@ Statistics Monitor::Counters() const {
   statistics.multi_gets = calls(Call::kMultiGet);
   statistics.transactions = calls(Call::kTransaction);
   statistics.transaction_conflicts = calls(Call::kConflict);
+  const auto conflicts = [&](Conflict cause) {
+    return value(conflicts_[static_cast<size_t>(cause)]);
+  };
+  statistics.conflicts = {.in_group = conflicts(Conflict::kGroup),
+                          .in_memstore = conflicts(Conflict::kMemstore),
+                          .in_files = conflicts(Conflict::kFiles),
+                          .in_range = conflicts(Conflict::kRange),
+                          .of_schema = conflicts(Conflict::kSchema),
+                          .of_time = conflicts(Conflict::kTime)};
+  statistics.replanned_writes = value(replanned_writes_);
+  statistics.range_rows_examined = value(range_rows_examined_);
+  statistics.range_rows_reread = value(range_rows_reread_);
   statistics.scans = calls(Call::kScan);
   statistics.queries = calls(Call::kQuery);
   statistics.counts = calls(Call::kCount);

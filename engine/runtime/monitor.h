@@ -56,6 +56,14 @@ class Monitor {
   void CountScrubbed(uint64_t bytes) { Add(scrubbed_bytes_, bytes); }
 
   enum class Call : uint8_t { kGet, kMultiGet, kScan, kQuery, kCount, kTransaction, kConflict };
+  /// In the order of ConflictCounts.
+  enum class Conflict : uint8_t { kGroup, kMemstore, kFiles, kRange, kSchema, kTime };
+  void CountConflict(Conflict cause) { Add(conflicts_[static_cast<size_t>(cause)]); }
+  void CountReplanned() { Add(replanned_writes_); }
+  void CountRangeRows(uint64_t examined, uint64_t reread) {
+    Add(range_rows_examined_, examined);
+    Add(range_rows_reread_, reread);
+  }
   void CountCall(Call call) { Add(calls_[static_cast<size_t>(call)]); }
   void CountWrite(uint64_t operations, uint64_t bytes);
   void CountDelayedWrite() { Add(delayed_writes_); }
@@ -87,6 +95,8 @@ class Monitor {
   std::function<ObserverList(std::string_view)> observers_of_;  // Empty: there are none.
 
   std::array<Counter, 7> calls_{};
+  std::array<Counter, 6> conflicts_{};
+  Counter replanned_writes_{0}, range_rows_examined_{0}, range_rows_reread_{0};
   Counter batches_{0}, operations_{0}, batch_bytes_{0};
   Counter flushes_{0}, flushed_rows_{0}, flushed_bytes_{0}, flush_micros_{0}, failed_flushes_{0};
   Counter freed_bytes_{0}, freeing_micros_{0};  // Of memstores, by the last flushes.

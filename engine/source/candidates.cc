@@ -43,12 +43,42 @@ Status AddNulls(const FileSource& source, format::OrdinalRange rows, format::Ind
   return {};
 }
 
+// Adds the rows of a range that has more entries than the file has rows, so that memory is needed
+// for the rows.
+Status AddRepeated(IndexPart part, const format::KeyRange& range, uint32_t row_count,
+                   format::IndexSection* section, std::vector<uint32_t>* rows) {
+  std::vector<uint32_t> entries;
+  const std::unique_ptr<format::IndexValueCursor> value = section->NewCursor(part);
+  RETURN_IF_ERROR(value->Seek(range.low));
+  while (value->valid() && range.Contains(value->key())) {
+    RETURN_IF_ERROR(value->AppendOrdinals(&entries));
+    // At least half of them go, so that each is looked at a few times.
+    if (entries.size() > 2 * size_t{row_count}) SortUnique(&entries, row_count);
+    RETURN_IF_ERROR(value->Next());
+  }
+  SortUnique(&entries, row_count);
+  rows->insert(rows->end(), entries.begin(), entries.end());
+  return {};
+}
+
 Status AddPostings(const FileSource& source, const IndexPath& path, format::OrdinalRange rows,
                    format::IndexSection* section, std::vector<uint32_t>* hits) {
+  const uint32_t row_count = source.file->row_count();
   for (const format::KeyRange& range : path.RangesIn(source.in_order)) {
-    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kCurrent, range, rows, hits));
-    if (source.visible) continue;
-    RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kOlder, range, rows, hits));
+    for (const IndexPart part : {IndexPart::kCurrent, IndexPart::kOlder}) {
+      if (part == IndexPart::kOlder && source.visible) continue;
+      if (path.repeats_rows) {
+        ASSIGN_OR_RETURN(const uint64_t entries, section->CountEntries(part, range));
+        if (entries > row_count) {
+          RETURN_IF_ERROR(AddRepeated(part, range, row_count, section, hits));
+          std::erase_if(*hits, [rows](uint32_t row) { return !rows.Contains(row); });
+          continue;
+        }
+      }
+      RETURN_IF_ERROR(section->AppendOrdinals(part, range, rows, hits));
+    }
+    // An IN of many values.
+    if (path.repeats_rows && hits->size() > 2 * size_t{row_count}) SortUnique(hits, row_count);
   }
   return {};
 }
@@ -116,19 +146,24 @@ class DeadRows {
         may_die_(path.index->columns.size() == 1 && !point.is_bounded()) {}
 
   /// Calls `use(row, put)` for each row that is not dead: `put`, if not nullptr, is its newest one
-  /// and in the range. Requires: the rows have entries in `range`.
+  /// and has an entry in a range. Requires: `ranges` ascend, and the rows have entries in them.
   template <typename Use>
-  void ForEachLive(const format::KeyRange& range, std::span<const MemRow* const> rows, Use&& use) {
+  void ForEachLive(std::span<const format::KeyRange> ranges, std::span<const MemRow* const> rows,
+                   Use&& use) {
     constexpr size_t kRowsAhead = 16, kCellsAhead = 8;
     for (size_t i = 0; i < rows.size(); ++i) {
       if (i + kRowsAhead < rows.size()) __builtin_prefetch(rows[i + kRowsAhead]);
       if (i + kCellsAhead < rows.size()) Memstore::PrefetchCells(rows[i + kCellsAhead]);
       const std::optional<LivePut> put = Memstore::NewestPut(rows[i], column_, sequence_);
       if (!put.has_value()) continue;
-      entry_.clear();
-      const bool has_entry = format::AppendPutKey(column_, put->value, put->timestamp, &entry_);
-      if (has_entry && (!range.Contains(entry_) || IsDeadByOthers(rows[i], *put))) continue;
-      use(rows[i], has_entry ? &*put : nullptr);
+      const std::span<const std::string_view> entries =
+          keys_.Of(column_, put->value, put->timestamp);
+      if (!entries.empty()) {
+        const bool is_in_range = std::ranges::any_of(
+            entries, [&](std::string_view entry) { return IsInOne(ranges, entry); });
+        if (!is_in_range || IsDeadByOthers(rows[i], *put)) continue;
+      }
+      use(rows[i], entries.empty() ? nullptr : &*put);
     }
   }
   /// The rows of the memstore with an entry in `range` that are not dead, perhaps repeated.
@@ -145,8 +180,14 @@ class DeadRows {
   // Requires: the rows have entries in `range`.
   void RemoveFrom(const format::KeyRange& range, std::vector<const MemRow*>* rows) {
     size_t kept = 0;
-    ForEachLive(range, *rows, [&](const MemRow* row, const LivePut*) { (*rows)[kept++] = row; });
+    ForEachLive({&range, 1}, *rows,
+                [&](const MemRow* row, const LivePut*) { (*rows)[kept++] = row; });
     rows->resize(kept);
+  }
+
+  static bool IsInOne(std::span<const format::KeyRange> ranges, std::string_view entry) {
+    const auto after = std::ranges::upper_bound(ranges, entry, {}, &format::KeyRange::low);
+    return after != ranges.begin() && (after - 1)->Contains(entry);
   }
 
   bool IsDeadByOthers(const MemRow* row, const LivePut& live) const {
@@ -165,7 +206,7 @@ class DeadRows {
   const format::IndexColumnRecord& column_;
   format::SequenceNumber sequence_;
   bool may_die_;
-  std::string entry_;
+  format::PutKeys keys_;
 };
 
 // Whether every row of the memstore, now, is in the range.
@@ -304,7 +345,7 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
     for (const IndexPath& path : access.paths) {
       const std::optional<size_t> index = memstore->FindIndex(path.index->id);
       DeadRows dead(cluster, path, point);
-      for (const format::KeyRange& range : path.RangesIn(cluster.in_order)) {
+      for (const format::KeyRange& range : path.RangesOfMemstores(cluster.in_order)) {
         if (!index.has_value()) break;
         dead.Collect(*memstore, *index, range, &found);
         rows.insert(rows.end(), found.begin(), found.end());
@@ -360,6 +401,7 @@ std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPa
   const std::optional<size_t> index = FindDecidingIndex(cluster, access, view);
   if (!index.has_value()) return std::nullopt;
   const IndexPath& path = access.paths[0];
+  if (path.repeats_rows) return std::nullopt;  // Entries are counted, not rows.
   const Memstore& memstore = *cluster.memstores[0];
   const bool is_newer =
       memstore.min_timestamp() >= NewestPutOfFiles(cluster, path.index->columns[0]);
@@ -387,16 +429,15 @@ MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& acc
   DeadRows dead(cluster, path, view.point);
   std::vector<const MemRow*> found;
   for (const format::KeyRange& range : path.ranges) {
-    found.clear();
     cluster.memstores[0]->CollectIndex(*index, range, view.point.sequence, &found);
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    dead.ForEachLive(range, found, [&](const MemRow* row, const LivePut* put) {
-      if (!cluster.rows.Contains(Memstore::Key(row))) return;
-      const bool is_known = put != nullptr && put->timestamp >= newest_of_files;
-      (is_known ? matches.known : matches.others).push_back(row);
-    });
   }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  dead.ForEachLive(path.ranges, found, [&](const MemRow* row, const LivePut* put) {
+    if (!cluster.rows.Contains(Memstore::Key(row))) return;
+    const bool is_known = put != nullptr && put->timestamp >= newest_of_files;
+    (is_known ? matches.known : matches.others).push_back(row);
+  });
   return matches;
 }
 
@@ -437,7 +478,7 @@ uint64_t CountMemstoreEntries(const Cluster& cluster, const IndexPath& path) {
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     const std::optional<size_t> index = memstore->FindIndex(path.index->id);
     if (!index.has_value()) entries += memstore->row_count();
-    for (const format::KeyRange& range : path.RangesIn(cluster.in_order)) {
+    for (const format::KeyRange& range : path.RangesOfMemstores(cluster.in_order)) {
       if (index.has_value()) entries += memstore->CountIndex(*index, range);
     }
     if (path.nulls) entries += memstore->row_count();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/memory_account.h"
@@ -27,9 +28,18 @@ struct IndexPath {
   /// nullopt: the same.
   std::optional<std::vector<format::KeyRange>> narrow = std::nullopt;
   size_t columns = 1;  ///< That `narrow` is of.
+  /// Of a skip scan (engine/query/skip_scan.h) how many values of the first column files have:
+  /// `narrow` is of files alone. nullopt: it is none.
+  std::optional<size_t> skipped_values = std::nullopt;
+  /// A row may have several current entries in the ranges, or one and no first column: of a
+  /// multi-valued index, or of a skip scan in an OR.
+  bool repeats_rows = false;
 
   const std::vector<format::KeyRange>& RangesIn(bool in_order) const {
     return in_order && narrow.has_value() ? *narrow : ranges;
+  }
+  const std::vector<format::KeyRange>& RangesOfMemstores(bool in_order) const {
+    return RangesIn(in_order && !skipped_values.has_value());
   }
 };
 
@@ -43,13 +53,13 @@ struct AccessPath {
   /// What every match satisfies besides. Only single-source rows are left out by these (rule 17): a
   /// row whose columns lie in several sources may satisfy each of them in another one.
   std::vector<Condition> intersected = {};
+  /// How many of these, the first ones, belong to the condition of the paths: the entries of their
+  /// index with all columns, or other trigrams.
+  size_t own = 0;
 
   bool is_intersection() const { return !intersected.empty(); }
-  /// Whether a condition of `intersected` is that of the paths: the entries of their index with all
-  /// columns.
-  bool IsOwn(const Condition& condition) const {
-    return paths.size() == 1 && condition.size() == 1 && condition[0].index == paths[0].index;
-  }
+  /// The conditions of other indexes, or other ones of the same.
+  std::span<const Condition> others() const { return std::span(intersected).subspan(own); }
   /// Those of `paths` and `intersected`. Lifetime: the access does not change.
   std::vector<const IndexPath*> AllPaths() const;
 };

@@ -59,17 +59,25 @@ void RowTrees::RemoveHidden(std::vector<format::Cell>* cells) {
   std::sort(recent_.begin(), recent_.end(), [](const format::Cell& a, const format::Cell& b) {
     return a.sequence != b.sequence ? a.sequence > b.sequence : a.kind < b.kind;
   });
-  std::erase_if(*cells, [this](const format::Cell& cell) {
-    return cell.kind == format::CellKind::kPut && Hides(cell);
-  });
+  std::vector<format::Cell> kept;
+  kept.reserve(cells->size());
+  for (const format::Cell& cell : *cells) Keep(cell, &kept);
+  cells->swap(kept);
 }
 
-bool RowTrees::Hides(const format::Cell& put) const {
+void RowTrees::Keep(const format::Cell& cell, std::vector<format::Cell>* kept) const {
   for (Tree& tree : trees_) {
-    if (tree.view.last < put.sequence) return false;  // So are those that follow.
-    if (ShadowOn(&tree, put) != Shadow::kNone) return true;
+    // Those that follow are older too.
+    if (cell.kind != format::CellKind::kPut || tree.view.last < cell.sequence) break;
+    const Shadow shadow = ShadowOn(&tree, cell);
+    if (shadow == Shadow::kNone) continue;
+    if (shadow == Shadow::kRest || cell.sequence >= last_limits_) return;
+    if (shadow == Shadow::kReplaced) continue;
+    const auto place = RowTreePlace::OfVersions(cell.family, cell.qualifier, cell.timestamp);
+    kept->push_back(ToCell(*FindCell(tree.view.root, place, &looked_at_)));
+    break;
   }
-  return false;
+  kept->push_back(cell);
 }
 
 // The shadow that the tree casts on an older Put.
@@ -253,12 +261,10 @@ class ShadowedStream final : public format::CellStream {
   Result<bool> Next() override {
     do {
       ASSIGN_OR_RETURN(const bool more, source_->Next());
-      cells_.assign(source_->cells().begin(), source_->cells().end());
+      cells_.clear();
       pin_ = source_->pin();
       if (!more) return false;
-      std::erase_if(cells_, [this](const format::Cell& cell) {
-        return cell.kind == format::CellKind::kPut && trees_->Hides(cell);
-      });
+      for (const format::Cell& cell : source_->cells()) trees_->Keep(cell, &cells_);
     } while (cells_.empty());
     return true;
   }

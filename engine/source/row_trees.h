@@ -27,9 +27,11 @@ struct VersionsWanted {
   uint32_t versions = 1;  ///< The newest ones within the point's bounds.
 };
 
-/// The trees of one row, of several memstores. Threads: one at a time.
+/// The trees of one row, of several memstores. All their operations are after every change of
+/// limits of the table (FormerLimits), which flushes what was before. Threads: one at a time.
 class RowTrees {
  public:
+  explicit RowTrees(const format::TableRecord& table) : last_limits_(table.last_limits_change()) {}
   bool empty() const { return trees_.empty(); }
   size_t count() const { return trees_.size(); }
   void Clear();
@@ -37,10 +39,12 @@ class RowTrees {
   void Add(RowTreeView tree);
 
   /// Takes the row's cells from all other sources, recent cells of memstores and cells of files, in
-  /// any order, and removes the Puts that a tree hides. Requires: !empty().
+  /// any order, and keeps what Keep keeps. Requires: !empty().
   void RemoveHidden(std::vector<format::Cell>* cells);
-  /// Whether a tree hides `put`. Requires: `put` is in no tree.
-  bool Hides(const format::Cell& put) const;
+  /// Appends the cell to `*kept`, unless it is a Put that a tree hides. A Put from before the last
+  /// of these changes may decide which others were visible then: it stays if a tree has another Put
+  /// in its place, and after a DeleteCell that hides it. Requires: it is in no tree.
+  void Keep(const format::Cell& cell, std::vector<format::Cell>* kept) const;
 
   /// The Put of the column at exactly that timestamp, if it is visible; else nullptr.
   const MemCell* PutAt(const format::Cell& column, int64_t timestamp) const;
@@ -65,6 +69,7 @@ class RowTrees {
   Shadow ShadowOf(size_t tree, const format::Cell& put) const;
   int64_t FamilyDeletedThrough(size_t tree, format::FamilyId family) const;
 
+  const format::SequenceNumber last_limits_;
   mutable std::vector<Tree> trees_;   // The newest first.
   std::vector<format::Cell> recent_;  // Every cell that is newer than some tree, newest first.
   mutable uint64_t looked_at_ = 0;

@@ -35,6 +35,7 @@ Result<bool> RowHashes::Next() {
   if (!more) return false;
   row_.key = piece.key();
   row_.pieces = 0;
+  row_.more_values.clear();
   row_.values.assign(columns_.size(), std::nullopt);
   has_newest_.assign(columns_.size(), false);
   while (true) {
@@ -63,9 +64,13 @@ Status RowHashes::Add(const RowView& piece) {
     });
     if (newest == piece.cells().end()) continue;
     has_newest_[i] = true;
-    std::string key;
-    if (format::AppendPutKey(column, newest->value, newest->timestamp, &key)) {
-      row_.values[i] = std::move(key);
+    const std::span<const std::string_view> keys =
+        keys_.Of(column, newest->value, newest->timestamp);
+    for (const std::string_view key : keys.subspan(std::min<size_t>(1, keys.size()))) {
+      row_.more_values.emplace_back(i, key);
+    }
+    if (!keys.empty()) {
+      row_.values[i] = keys.front();
     } else if (column.type == ColumnType::kBytes) {
       row_.values[i] = format::BoundKey(column, newest->value);
     }

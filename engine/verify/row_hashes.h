@@ -11,6 +11,7 @@
 
 #include "engine/query/reader.h"
 #include "format/types.h"
+#include "index/entries.h"
 #include "index/key.h"
 
 namespace tandem::engine {
@@ -28,6 +29,8 @@ struct SeenRow {
   /// Encoded newest values of the columns; nullopt where the row has none, or one that does not
   /// fit. The key of bytes that are too long for an index has more than kIndexKeyBytesMax.
   std::vector<std::optional<std::string>> values;
+  /// The other values of multi-valued columns, by the place of the column.
+  std::vector<std::pair<size_t, std::string>> more_values;
 };
 
 /// The hash of a row in one piece.
@@ -49,6 +52,7 @@ class RowHashes {
   RowReader rows_;
   std::span<const SeenColumn> columns_;
   SeenRow row_;
+  format::PutKeys keys_;
   std::vector<bool> has_newest_;  // By column: the newest cell was seen.
 };
 

@@ -8,6 +8,9 @@
 // Of the Puts at one timestamp only the first that exists at the read point counts: the others have
 // smaller sequences, so they are superseded by it or hidden with it. A Put outside the read point's
 // bounds still counts as a version: as_of and since select among the versions that are left.
+// Where a limit was changed, a Put from before also has to have been among the versions that were
+// kept then. A Put that was is counted even if a later one has its timestamp now, or a DeleteCell
+// took it later, so the others at a timestamp are looked at too (FormerVersions).
 // Retention runs the same sweep once per distinct read point, then a sweep upwards that finds for
 // each marker the smallest sequence among the kept Puts in its scope.
 #include "format/cell/visibility.h"
@@ -15,6 +18,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace tandem::format {
 namespace {
@@ -29,6 +33,14 @@ const FamilyRecord& FindFamily(std::span<const FamilyRecord> families, FamilyId 
     if (family.id == id) return family;
   }
   return kUnknownFamily;
+}
+
+/// Whether the Put had expired when a longer time to live came.
+bool HadExpired(const Cell& put, const FamilyRecord& family) {
+  return std::ranges::any_of(family.former_limits, [&put](const FormerLimits& limits) {
+    return put.sequence < limits.changed_at && limits.expired_through.has_value() &&
+           put.timestamp <= *limits.expired_through;
+  });
 }
 
 /// The DeleteFamily markers of one family that exist at a read point.
@@ -57,12 +69,69 @@ class FamilyMarkers {
   std::vector<Step> steps_;
 };
 
-/// Calls `show(i)` for each visible Put cells[i], in order.
-template <typename Show>
+/// The versions of a column that its family kept at each change of a limit (FormerLimits). Puts
+/// come newest first. One that a DeleteColumn or DeleteFamily hides is left out: if that came after
+/// a change, it also hides everything that the Put had cut then.
+///
+/// An older source that is not known may have what cut a Put at its first change, so that it was
+/// not there at the next one. A Put that is older than the change before is then not counted: some
+/// are kept that could go, and none goes that is needed.
+class FormerVersions {
+ public:
+  explicit FormerVersions(bool knows_older_sources) : knows_older_sources_(knows_older_sources) {}
+  void BeginFamily(const FamilyRecord& family) {
+    family_ = &family;
+    counts_.assign(family.former_limits.size(), 0);
+  }
+  void BeginColumn() {
+    std::ranges::fill(counts_, 0);
+    BeginTimestamp();
+  }
+  void BeginTimestamp() { ends_at_ = kNever; }
+  /// A DeleteCell at this timestamp.
+  void Delete(SequenceNumber sequence) { ends_at_ = std::min(ends_at_, sequence); }
+
+  struct Verdict {
+    SequenceNumber counts_at;  ///< The last change at which it was kept, beside others; 0: none.
+    bool is_kept = false;      ///< At every change, and nothing at its timestamp ended it.
+    bool is_sure = true;       ///< It counts among the versions of now.
+  };
+  Verdict Add(SequenceNumber sequence) {
+    const SequenceNumber ends_at = std::exchange(ends_at_, sequence);
+    Verdict verdict;
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      const FormerLimits& limits = family_->former_limits[i];
+      if (limits.changed_at <= sequence) continue;
+      if (ends_at < limits.changed_at) return verdict;
+      if (!limits.max_versions.has_value()) continue;
+      if (counts_[i] == *limits.max_versions) return verdict;
+      counts_[i] += verdict.is_sure ? 1 : 0;
+      verdict.is_sure = knows_older_sources_;
+      verdict.counts_at = limits.changed_at;
+    }
+    verdict.is_kept = ends_at == kNever;
+    return verdict;
+  }
+
+ private:
+  static constexpr SequenceNumber kNever{kNone};
+
+  const bool knows_older_sources_;
+  const FamilyRecord* family_ = nullptr;
+  std::vector<uint32_t> counts_;     // By the family's former limits.
+  SequenceNumber ends_at_ = kNever;  // The next Put, as a later Put or DeleteCell replaced it.
+};
+
+/// Calls `show(i)` for each visible Put cells[i], in order, and `count(i, changed_at)` for each
+/// that was among the versions kept at a change of limits, the last of them.
+template <typename Show, typename Count>
 void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> families,
-                    const ReadPoint& point, Show&& show) {
+                    const ReadPoint& point, bool knows_older_sources, Show&& show, Count&& count) {
   FamilyMarkers family_markers;
+  FormerVersions former(knows_older_sources);
   const FamilyRecord* family = nullptr;
+  bool has_former = false;
+  uint32_t versions_max = 0;
   std::optional<int64_t> expired_at;
   const Cell* previous = nullptr;               // Of the same column.
   uint32_t versions = 0;                        // Shown of this column.
@@ -73,6 +142,9 @@ void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> f
     if (i == 0 || cell.family != cells[i - 1].family) {
       family = &FindFamily(families, cell.family);
       expired_at = family->ExpiredThrough(point.now_micros);
+      has_former = !family->former_limits.empty();
+      versions_max = has_former ? 0 : family->options.max_versions;
+      if (has_former) former.BeginFamily(*family);
       family_markers.Clear();
       previous = nullptr;
     }
@@ -85,22 +157,33 @@ void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> f
       versions = 0;
       column_marker = cell_marker = 0;
       decided = false;
+      if (has_former) former.BeginColumn();
     } else if (previous->timestamp != cell.timestamp) {
       cell_marker = 0;
       decided = false;
+      if (has_former) former.BeginTimestamp();
     }
     previous = &cell;
     if (cell.kind == CellKind::kDeleteColumn) {
       column_marker = std::max(column_marker, cell.sequence.value);
     } else if (cell.kind == CellKind::kDeleteCell) {
       cell_marker = std::max(cell_marker, cell.sequence.value);
-    } else if (!decided && versions < family->options.max_versions) {
+      if (has_former) former.Delete(cell.sequence);
+    } else if (has_former || (!decided && versions < versions_max)) {
       decided = true;
       if (expired_at.has_value() && cell.timestamp <= *expired_at) continue;
       const uint64_t sequence = cell.sequence.value;
-      if (column_marker > sequence || cell_marker > sequence) continue;
+      if (column_marker > sequence || (cell_marker > sequence && !has_former)) continue;
       if (family_markers.GreatestSequence(cell.timestamp) > sequence) continue;
-      ++versions;
+      bool is_sure = true;
+      if (has_former) {
+        if (HadExpired(cell, *family)) continue;
+        const FormerVersions::Verdict verdict = former.Add(cell.sequence);
+        if (verdict.counts_at.value != 0) count(i, verdict.counts_at);
+        if (!verdict.is_kept || versions == family->options.max_versions) continue;
+        is_sure = verdict.is_sure;
+      }
+      versions += is_sure ? 1 : 0;
       if (point.since <= cell.timestamp && cell.timestamp <= point.as_of) show(i);
     }
   }
@@ -108,16 +191,19 @@ void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> f
 
 /// Whether the row has only one Put per column, none expired: then every read shows all of it.
 bool ShowsEverything(std::span<const Cell> cells, const Retention& retention) {
+  const FamilyRecord* family = nullptr;
   std::optional<int64_t> expired_at;
   for (size_t i = 0; i < cells.size(); ++i) {
     const Cell& cell = cells[i];
     if (cell.kind != CellKind::kPut) return false;
     if (i == 0 || cell.family != cells[i - 1].family) {
-      expired_at = FindFamily(retention.families, cell.family).ExpiredThrough(retention.now_micros);
+      family = &FindFamily(retention.families, cell.family);
+      expired_at = family->ExpiredThrough(retention.now_micros);
     } else if (cell.qualifier == cells[i - 1].qualifier) {
       return false;
     }
     if (expired_at.has_value() && cell.timestamp <= *expired_at) return false;
+    if (HadExpired(cell, *family)) return false;
   }
   return true;
 }
@@ -188,7 +274,9 @@ void KeepHidingMarkers(std::span<const Cell> cells, size_t begin, size_t end,
 
 void VisibleCells(std::span<const Cell> cells, std::span<const FamilyRecord> families,
                   const ReadPoint& point, std::vector<Cell>* out) {
-  ForEachVisible(cells, families, point, [&](size_t i) { out->push_back(cells[i]); });
+  ForEachVisible(
+      cells, families, point, true, [&](size_t i) { out->push_back(cells[i]); },
+      [](size_t, SequenceNumber) {});
 }
 
 void RetainCells(std::span<const Cell> cells, const Retention& retention, std::vector<Cell>* out) {
@@ -197,9 +285,14 @@ void RetainCells(std::span<const Cell> cells, const Retention& retention, std::v
     return;
   }
   std::vector<bool> keep(cells.size(), false);
+  const bool counts_matter = retention.older_sources_may_hold_row || !retention.snapshots.empty();
   for (const SequenceNumber sequence : DistinctPoints(cells, retention.snapshots)) {
-    ForEachVisible(cells, retention.families, {sequence, retention.now_micros},
-                   [&](size_t i) { keep[i] = true; });
+    ForEachVisible(
+        cells, retention.families, {sequence, retention.now_micros},
+        !retention.older_sources_may_hold_row, [&](size_t i) { keep[i] = true; },
+        [&](size_t i, SequenceNumber changed_at) {
+          if (counts_matter || changed_at > retention.complete_through) keep[i] = true;
+        });
   }
   if (retention.older_sources_may_hold_row) {
     for (size_t i = 0; i < cells.size(); ++i) {

@@ -31,7 +31,8 @@ struct ReadPoint {
 
 /// Appends to `*out` the Puts of `cells` that are visible at `point`: not hidden by a marker with a
 /// larger sequence, not expired, the one with the greatest sequence at each timestamp, and among
-/// the newest max_versions of the column; of these, the ones within the bounds. Order is kept.
+/// the newest max_versions of the column, now and, if it is older than a change of a limit, also by
+/// the limits before that; of these, the ones within the bounds. Order is kept.
 /// Requires: `cells` is one row, sorted by CellLess, each family among `families` (by id).
 void VisibleCells(std::span<const Cell> cells, std::span<const FamilyRecord> families,
                   const ReadPoint& point, std::vector<Cell>* out);
@@ -44,11 +45,15 @@ struct Retention {
   /// expired at this time is dropped for good.
   int64_t now_micros = 0;
   bool older_sources_may_hold_row = false;  ///< A source outside the merge, older by sequence.
+  /// Every operation before it is in the merge or in older sources, so that limits which were
+  /// changed up to here need nothing to be kept for newer sources.
+  SequenceNumber complete_through = {};
 };
 
 /// Appends to `*out` the cells that survive: a Put iff VisibleCells shows it at the latest sequence
-/// or at a registered snapshot; every marker while an older source may hold the row, otherwise a
-/// marker iff it hides a kept Put. Order is kept.
+/// or at a registered snapshot, or if it was among the versions that a former limit had left and
+/// another source, or a snapshot, may have to be judged by them; every marker while an older source
+/// may hold the row, otherwise a marker iff it hides a kept Put. Order is kept.
 void RetainCells(std::span<const Cell> cells, const Retention& retention, std::vector<Cell>* out);
 
 /// Whether `marker` (any delete) hides `put`, both of the same row.

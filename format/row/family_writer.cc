@@ -52,7 +52,7 @@ Status FamilyWriter::EndWideRow(uint32_t ordinal, std::string_view key,
 }
 
 uint64_t FamilyWriter::memory_bytes() const {
-  return index_.memory_bytes() + raw_.capacity() + extent_.raw.capacity() +
+  return index_.memory_bytes() + extent_.raw.capacity() +
          extent_.blocks.capacity() * sizeof(BlockGroup::Member);
 }
 
@@ -63,9 +63,9 @@ Status FamilyWriter::EndBlock() {
   block.content.compression = compression_;
   index_.Add(block.content.first, key_before_block_, rows_.first_key());
   key_before_block_ = rows_.last_key();
-  block.content.flags = rows_.Finish(&raw_);
-  block.raw_bytes = raw_.size();
-  extent_.raw += raw_;
+  const size_t begin = extent_.raw.size();
+  block.content.flags = rows_.Finish(&extent_.raw);
+  block.raw_bytes = extent_.raw.size() - begin;
   extent_.blocks.push_back(block);
   return extent_.raw.size() >= extent_bytes_ ? WriteExtent() : Status();
 }

@@ -80,7 +80,6 @@ class FamilyWriter {
   RowBlockWriter rows_;
   std::optional<WideRowWriter> wide_row_;  // Between BeginWideRow and EndWideRow.
   BlockIndexWriter index_;
-  std::string raw_;               // The last block that ended.
   std::string key_before_block_;  // The last key of the block before the one in rows_.
   BlockGroup extent_;             // The blocks that wait.
 };

@@ -3,9 +3,9 @@
 #include "format/row/row_block_writer.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/check.h"
-#include "format/coding.h"
 #include "format/key_head.h"
 
 namespace tandem::format {
@@ -82,26 +82,32 @@ void RowBlockWriter::Add(std::string_view key, std::span<const Cell> cells) {
 
 uint16_t RowBlockWriter::Finish(std::string* raw) {
   CHECK(!rows_.empty());
+  const size_t begin = raw->size();
   const std::string_view first = first_key();
   const size_t prefix_bytes = CommonPrefix(first, last_key());
-  raw->clear();
   if (cells_.empty()) {
     base_timestamp_ = 0;
     base_sequence_ = 0;
   }
-  AppendU64(raw, static_cast<uint64_t>(base_timestamp_));
-  AppendU64(raw, base_sequence_);
-  AppendU16(raw, static_cast<uint16_t>(prefix_bytes));
-  raw->append(kRowBlockFixedBytes - raw->size(), '\0');
-  for (const Row& row : rows_) AppendU64(raw, KeyHead(KeyOf(row).substr(prefix_bytes)));
-  const size_t slots_at = raw->size();
-  raw->append((rows_.size() + 1) * sizeof(uint32_t), '\0');
-  raw->append(first.substr(0, prefix_bytes));
-  for (size_t row = 0; row < rows_.size(); ++row) {
-    StoreAt(raw, slots_at + row * sizeof(uint32_t), static_cast<uint32_t>(raw->size()));
-    AppendRow(row, prefix_bytes, raw);
+  slots_.clear();
+  size_t slots_at = 0;
+  {
+    TailWriter out(raw, bytes_bound_);
+    out.Fixed(static_cast<uint64_t>(base_timestamp_));
+    out.Fixed(base_sequence_);
+    out.Fixed(static_cast<uint16_t>(prefix_bytes));
+    out.Zeros(kRowBlockFixedBytes - out.size_bytes());
+    for (const Row& row : rows_) out.Fixed(KeyHead(KeyOf(row).substr(prefix_bytes)));
+    slots_at = out.size_bytes();
+    out.Zeros((rows_.size() + 1) * sizeof(uint32_t));
+    out.Bytes(first.substr(0, prefix_bytes));
+    for (size_t row = 0; row < rows_.size(); ++row) {
+      slots_.push_back(static_cast<uint32_t>(out.size_bytes()));
+      WriteRow(row, prefix_bytes, &out);
+    }
+    slots_.push_back(static_cast<uint32_t>(out.size_bytes()));
   }
-  StoreAt(raw, slots_at + rows_.size() * sizeof(uint32_t), static_cast<uint32_t>(raw->size()));
+  std::memcpy(raw->data() + begin + slots_at, slots_.data(), slots_.size() * sizeof(uint32_t));
 
   const uint16_t flags = flags_;
   heap_.clear();
@@ -133,27 +139,26 @@ uint8_t RowBlockWriter::RowFlags(std::span<const PendingCell> cells) const {
   return flags;
 }
 
-void RowBlockWriter::AppendRow(size_t row, size_t prefix_bytes, std::string* raw) const {
+void RowBlockWriter::WriteRow(size_t row, size_t prefix_bytes, TailWriter* out) const {
   const std::string_view suffix = KeyOf(rows_[row]).substr(prefix_bytes);
   const std::span<const PendingCell> cells = CellsOf(row);
   const uint8_t flags = RowFlags(cells);
-  AppendVarint(raw, suffix.size());
-  if (suffix.size() > kHeadBytes) raw->append(suffix.substr(kHeadBytes));
-  AppendU8(raw, flags);
+  out->Varint(suffix.size());
+  if (suffix.size() > kHeadBytes) out->Bytes(suffix.substr(kHeadBytes));
+  out->Fixed(flags);
   if (flags & kRowOneTimestamp) {
-    AppendVarint(
-        raw, static_cast<uint64_t>(cells[0].timestamp) - static_cast<uint64_t>(base_timestamp_));
+    out->Varint(static_cast<uint64_t>(cells[0].timestamp) - static_cast<uint64_t>(base_timestamp_));
   }
-  if (flags & kRowOneSequence) AppendVarint(raw, cells[0].sequence - base_sequence_);
+  if (flags & kRowOneSequence) out->Varint(cells[0].sequence - base_sequence_);
   const PendingCell* before = nullptr;
   for (const PendingCell& cell : cells) {
-    AppendCell(cell, before, flags, raw);
+    WriteCell(cell, before, flags, out);
     before = &cell;
   }
 }
 
-void RowBlockWriter::AppendCell(const PendingCell& cell, const PendingCell* before,
-                                uint8_t row_flags, std::string* raw) const {
+void RowBlockWriter::WriteCell(const PendingCell& cell, const PendingCell* before,
+                               uint8_t row_flags, TailWriter* out) const {
   const bool timestamps = (row_flags & kRowOneTimestamp) == 0;
   const bool sequences = (row_flags & kRowOneSequence) == 0;
   const bool same_timestamp = before != nullptr && before->timestamp == cell.timestamp;
@@ -163,22 +168,19 @@ void RowBlockWriter::AppendCell(const PendingCell& cell, const PendingCell* befo
   if (cell.overflow) flags |= kCellOverflow;
   if (timestamps && same_timestamp) flags |= kCellSameTimestamp;
   if (sequences && same_sequence) flags |= kCellSameSequence;
-  AppendU8(raw, flags);
+  out->Fixed(flags);
 
   const std::string_view heap(heap_);
   if (cell.kind != CellKind::kDeleteFamily && !cell.same_column) {
-    AppendVarint(raw, cell.column);
-    if (cell.column == 0) {
-      AppendLengthPrefixed(raw, heap.substr(cell.heap_offset, cell.name_bytes));
-    }
+    out->Varint(cell.column);
+    if (cell.column == 0) out->LengthPrefixed(heap.substr(cell.heap_offset, cell.name_bytes));
   }
   if (timestamps && !same_timestamp) {
-    AppendVarint(raw,
-                 static_cast<uint64_t>(cell.timestamp) - static_cast<uint64_t>(base_timestamp_));
+    out->Varint(static_cast<uint64_t>(cell.timestamp) - static_cast<uint64_t>(base_timestamp_));
   }
-  if (sequences && !same_sequence) AppendVarint(raw, cell.sequence - base_sequence_);
+  if (sequences && !same_sequence) out->Varint(cell.sequence - base_sequence_);
   if (cell.kind == CellKind::kPut) {
-    AppendLengthPrefixed(raw, heap.substr(cell.heap_offset + cell.name_bytes, cell.value_bytes));
+    out->LengthPrefixed(heap.substr(cell.heap_offset + cell.name_bytes, cell.value_bytes));
   }
 }
 

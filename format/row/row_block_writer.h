@@ -60,6 +60,7 @@
 
 #include "format/cell/cell.h"
 #include "format/cell/dictionary.h"
+#include "format/coding.h"
 
 namespace tandem::format {
 
@@ -103,7 +104,7 @@ class RowBlockWriter {
   std::string_view first_key() const { return KeyOf(rows_.front()); }
   std::string_view last_key() const { return KeyOf(rows_.back()); }
 
-  /// Encodes the rows into `*raw` (replaced), returns the block's flags, and starts again.
+  /// Appends the block's raw bytes to `*raw`, returns its flags, and starts again.
   /// Requires: row_count() > 0.
   uint16_t Finish(std::string* raw);
 
@@ -131,16 +132,17 @@ class RowBlockWriter {
   }
   std::span<const PendingCell> CellsOf(size_t row) const;
   uint8_t RowFlags(std::span<const PendingCell> cells) const;
-  void AppendRow(size_t row, size_t prefix_bytes, std::string* raw) const;
-  void AppendCell(const PendingCell& cell, const PendingCell* before, uint8_t row_flags,
-                  std::string* raw) const;
+  void WriteRow(size_t row, size_t prefix_bytes, TailWriter* out) const;
+  void WriteCell(const PendingCell& cell, const PendingCell* before, uint8_t row_flags,
+                 TailWriter* out) const;
 
   DictionaryBuilder* names_;
   std::string heap_;
   std::vector<Row> rows_;
   std::vector<PendingCell> cells_;
   size_t size_bytes_ = kRowBlockFixedBytes;
-  uint64_t bytes_bound_ = 0;  // Sum of RowBytesBound.
+  uint64_t bytes_bound_ = 0;     // Sum of RowBytesBound: of what Finish appends.
+  std::vector<uint32_t> slots_;  // Of the block that ended last.
   uint16_t flags_ = kRowBlockAllPuts | kRowBlockSingleVersions;
   int64_t base_timestamp_ = INT64_MAX;
   uint64_t base_sequence_ = UINT64_MAX;

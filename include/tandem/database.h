@@ -327,11 +327,22 @@ struct RegionInfo {
   /// known without reading rows (RegionSpace).
   uint64_t deletes = 0, index_entries = 0, dead_index_entries = 0;
 };
+/// Limits that a family had before AlterFamily changed them: what they had hidden of older cells
+/// stays hidden. They go with the next such change after the table was compacted.
+struct FormerLimits {
+  std::string family;
+  uint64_t sequence = 0;  ///< Cells that were written before this operation are meant.
+  std::optional<uint32_t> max_versions = {};  ///< If the number changed.
+  /// Cells with timestamps at or below it had expired; nullopt: none had, or they live no longer.
+  std::optional<int64_t> expired_through = {};
+};
+
 /// A table as declared, and its regions and indexes now.
 struct TableInfo {
   TableOptions options;
   std::vector<RegionInfo> regions;
   std::vector<IndexInfo> indexes;
+  std::vector<FormerLimits> former_limits = {};  ///< By family, then sequence.
 };
 /// How far a database trusts the wall clock.
 enum class ClockState : uint8_t {
@@ -524,10 +535,13 @@ class Database {
   /// Changes the family of that name, durably. Compression and block size are those of files that
   /// are written from now on. Fewer versions or a shorter time to live hide cells from all reads
   /// that begin later, and merges leave them out; open cursors and snapshots, and reads at these,
-  /// go on with what they had. Errors: kNotFound (table, family), kInvalidArgument (ranges),
-  /// kUnsupported (more versions or a longer time to live: which cells came back would depend on
-  /// merges); as CreateIndex, but after kIoError nothing commits until the change is known not to
-  /// be on disk.
+  /// go on with what they had. More versions or a longer time to live hold for cells that are
+  /// visible now and for later ones, and bring nothing back: what a read shows never depends on
+  /// when merges ran. Another number of versions and a longer time to live flush the table, while
+  /// writers wait for the last part of it. Errors: kNotFound (table, family), kInvalidArgument
+  /// (ranges), kUnsupported (the family has kFormerLimitsMax former limits: Compact the table, then
+  /// alter it); as CreateIndex and Flush, but after kIoError nothing commits until the change is
+  /// known not to be on disk.
   Status AlterFamily(std::string_view table, const FamilyOptions& family);
   /// Drops a family with its cells, durably. Reads that begin later do not see them, rows that had
   /// no others do not exist, and merges leave them out; open cursors and snapshots, and reads at
@@ -663,7 +677,7 @@ class Database {
   /// kReadOnly.
   Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options = {});
   /// Begins a transaction at the current state (tandem/transaction.h).
-  Result<Transaction> Begin();
+  Result<Transaction> Begin(const TransactionOptions& options = {});
   /// Runs `body` in a transaction and commits it. On kConflict, of the body or the commit, it waits
   /// for a short random time and runs both again in a new transaction, so `body` must have no other
   /// effects. Rolls back and returns if `body` returns another error. Errors: kConflict (after

@@ -13,11 +13,30 @@
 //   json(x, 'path')         text       the string, number or boolean at '$.name."any name"[0]'
 //   timestamp_of(column)    timestamp  when the cell was written, not its value
 //
+// Those of several values, of which a list may have one; those around it take each value alone:
+//
+//   split(x, 'separator')   text       the parts between separators, without empty ones
+//   json_each(x, 'path')    text       the strings, numbers and booleans in the array at the path
+//   words(x)                text       the words in lower case, see below
+//   trigrams(x)             text       each three characters that follow one another, in lower case
+//
+// A condition on several values holds if it holds for one of them: words(title) != 'a' holds if
+// there is another word, NOT words(title) = 'a' if there is no word 'a'. A row without a value has
+// the column absent.
+//
+// A word is a run of letters, marks and digits of Unicode, after NFKC_Casefold: `Straße` is
+// `strasse`. Each Chinese or Japanese character that is written without spaces is a word. One of
+// more than kWordBytesMax is left out. Characters of trigrams are turned to lower case one by one;
+// an index over them finds what a column CONTAINS, if that has three characters or more. Both
+// depend on the version of Unicode that the library has: an index that was made with another
+// one is not used.
+//
 // Characters are those of UTF-8. What a function takes and returns is text; a timestamp is given as
-// microseconds. A function that cannot be computed makes the column absent: of bytes that are not
-// UTF-8, a text that is no time, broken JSON, null, a path that leads nowhere, to an object or an
-// array. So does a value of more than kFunctionValueBytesMax, except for timestamp_of. What they
-// return never changes: an index keeps it.
+// microseconds. A function that cannot be computed makes the column absent, as does a result that
+// is not UTF-8: of bytes that are not UTF-8 (but split cuts any bytes, and trigrams takes each such
+// byte for a character), a text that is no time, broken JSON, null, a path that leads nowhere, to
+// an object or an array. So does a value of more than kFunctionValueBytesMax, except for
+// timestamp_of. What they return never changes: an index keeps it.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +60,20 @@ enum class FunctionKind : uint8_t {
   kDateTrunc = 8,
   kJson = 9,
   kTimestampOf = 10,
+  kSplit = 11,
+  kJsonEach = 12,
+  kWords = 13,
+  kTrigrams = 14,
 };
 
 struct Function {
   FunctionKind kind = FunctionKind::kLower;
-  uint64_t first = 0;     ///< Of kSubstring: the start, from 1. Of kBucket: how many, from 1.
-  uint64_t count = 0;     ///< Of kSubstring: how many characters; 0: all.
-  std::string text = {};  ///< Of kDateTrunc: the unit. Of kJson: the path.
+  /// Of kSubstring: the start, from 1. Of kBucket: how many, from 1. Of kWords and kTrigrams in an
+  /// index: the version of Unicode, as 150100 for 15.1; 0 otherwise: that of the library.
+  uint64_t first = 0;
+  uint64_t count = 0;  ///< Of kSubstring: how many characters; 0: all.
+  /// Of kDateTrunc: the unit. Of kJson and kJsonEach: the path. Of kSplit: the separator.
+  std::string text = {};
 
   static Function Lower() { return {.kind = FunctionKind::kLower}; }
   static Function Upper() { return {.kind = FunctionKind::kUpper}; }
@@ -66,6 +92,14 @@ struct Function {
   static Function Json(std::string path) {
     return {.kind = FunctionKind::kJson, .text = std::move(path)};
   }
+  static Function Split(std::string separator) {
+    return {.kind = FunctionKind::kSplit, .text = std::move(separator)};
+  }
+  static Function JsonEach(std::string path) {
+    return {.kind = FunctionKind::kJsonEach, .text = std::move(path)};
+  }
+  static Function Words() { return {.kind = FunctionKind::kWords}; }
+  static Function Trigrams() { return {.kind = FunctionKind::kTrigrams}; }
   static Function TimestampOf() { return {.kind = FunctionKind::kTimestampOf}; }
 
   bool operator==(const Function&) const = default;

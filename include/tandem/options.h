@@ -101,10 +101,17 @@ struct WriteOptions {
   bool no_wait = false;  ///< kBusy with the reason instead of waiting for flushes or merges.
 };
 
-/// How Database::Transact commits, and how often it tries.
+struct TransactionOptions {
+  /// Commit also checks the ranges of row keys that Scan, Query and Count read
+  /// (tandem/transaction.h).
+  bool validate_ranges = false;
+};
+
+/// How Database::Transact begins and commits, and how often it tries.
 struct TransactOptions {
   WriteOptions write = {};
   uint32_t attempts_max = 100;  ///< At least 1.
+  TransactionOptions transaction = {};
 };
 
 struct BulkLoadOptions {
@@ -166,7 +173,7 @@ struct QueryOptions {
   std::string order_by = {};
   /// With order_by: the largest value of the first column first. The other columns turn with it.
   bool descending = false;
-  uint64_t limit = 0;       ///< 0: no limit.
+  uint64_t limit = 0;  ///< 0: no limit.
   /// The index to use and no other, whatever it costs; kInvalidArgument where it cannot serve the
   /// predicate. It serves any predicate if order_by is the same. A file whose part of the index is
   /// broken is scanned (Explanation::files_scanned), and the rows are then sorted. Empty: the

@@ -2,11 +2,16 @@
 // SQL's WHERE: `section = 'games' AND size BETWEEN 1000000 AND 2000000 AND NOT maintainer IS NULL`.
 //
 // Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND
-// b, [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), IS [NOT] NULL. A column is a name,
+// b, [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), [NOT] CONTAINS 'p' (also LIKE '%p%'), IS
+// [NOT] NULL. A column is a name,
 // family:name, or "quoted"; without a family it is in the table's first. Functions may be applied
 // to it, as in lower(name) (function.h); ::type may follow. `_row` is the row key; it takes no
 // functions. A value is 'text', x'hex', a number, TRUE or FALSE, or a parameter. A quote
 // inside quotes is doubled. IN () matches no row. Keywords are not case-sensitive.
+//
+// CONTAINS looks for the bytes of its text; of words(title) it looks for each word of its text, in
+// any order: words(title) CONTAINS 'Storage engine'. A text without a word is in no row, nor is one
+// with a word that is too long.
 //
 // Meaning: a column compares as its type (ColumnOptions), functions as what they return, or either
 // as the type that it is cast to: `size::int64 < 10`. Stored text that does not fit the type counts
@@ -64,6 +69,7 @@ class Predicate {
     kBetween,         ///< values[0] <= column <= values[1]
     kIn,              ///< column equals one of values
     kPrefix,          ///< column starts with values[0]; bytes and text only
+    kContains,        ///< column contains values[0], or its words; bytes and text only
     kIsNull,
     kIsNotNull,
     kAnd,
@@ -91,6 +97,7 @@ class Predicate {
   /// Equal to one of `values`. Without values it matches no row.
   static Predicate In(std::string column, std::vector<std::string> values);
   static Predicate Prefix(std::string column, std::string prefix);
+  static Predicate Contains(std::string column, std::string part);
   static Predicate IsNull(std::string column);
   static Predicate IsNotNull(std::string column);
   /// The comparison of `kind`, kEqual to kIsNotNull, for a kind that is only known at run time.
@@ -105,6 +112,7 @@ class Predicate {
   static Predicate GreaterOrEqual(std::string column, Parameter value);
   static Predicate Between(std::string column, Parameter low, Parameter high);
   static Predicate Prefix(std::string column, Parameter prefix);
+  static Predicate Contains(std::string column, Parameter part);
   /// kInvalid unless there are as many `values` as the kind takes, and where a number is too large
   /// or 0.
   static Predicate CompareWith(Kind kind, std::string column, std::span<const Parameter> values);

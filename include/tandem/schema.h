@@ -54,7 +54,8 @@ struct IndexColumn {
   ColumnType type = ColumnType::kBytes;  ///< With functions: kBytes means what they return.
   bool descending = false;
   /// What is indexed in the place of the value; it serves conditions with the same functions. Where
-  /// they make no value of the type, there is no entry, and a put is not refused.
+  /// they make no value of the type, there is no entry, and a put is not refused, but for text that
+  /// is too long for an entry.
   Functions functions = {};
 
   /// Reads "city", "d:size::int64 DESC" or "lower(d:name)": a column as in a predicate, perhaps ASC

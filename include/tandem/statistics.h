@@ -46,6 +46,21 @@ struct FilesInfo {
   uint64_t reopened = 0;  ///< A counter: files that were closed and opened again.
 };
 
+/// Why commits ended with kConflict: those of transactions, and of batches whose observers have
+/// read rows. Each counts once, by the first cause that was found.
+struct ConflictCounts {
+  uint64_t in_group = 0;     ///< A row was changed by a batch that was committed together with it,
+  uint64_t in_memstore = 0;  ///< or by an earlier one, which a memstore has,
+  uint64_t in_files = 0;     ///< or by one that was flushed, or a bulk load.
+  uint64_t in_range = 0;     ///< So was a row of a range; or there was too much to check.
+  uint64_t of_schema = 0;    ///< A table was dropped, truncated, renamed or altered.
+  uint64_t of_time = 0;      ///< A version of the future, which was read, is past by now.
+
+  uint64_t total() const {
+    return in_group + in_memstore + in_files + in_range + of_schema + of_time;
+  }
+};
+
 /// Counters since the database was opened, which never decrease, and current sizes. Later versions
 /// add fields, so a program refers to fields by name.
 struct Statistics {
@@ -56,13 +71,19 @@ struct Statistics {
   // Writes that depend on what is stored (DeleteCell, Increment, Append, CheckAndMutate), a failed
   // check too.
   uint64_t dependent_writes = 0;
-  uint64_t caught_up_writes = 0;     ///< Depended on one that was committed while they waited.
+  uint64_t caught_up_writes = 0;     ///< Depended on one that was committed while they waited,
+  uint64_t caught_up_in_group = 0;   ///< of these, on one that was committed together with them.
   uint64_t reread_writes = 0;        ///< Read files again: a flush came in between.
+  uint64_t replanned_writes = 0;     ///< A table was changed in between; blind writes count too.
   uint64_t writes_that_flushed = 0;  ///< Depended on operations that are in no log.
   uint64_t writes_alone = 0;         ///< Read files while no other write went on.
 
   uint64_t transactions = 0;           ///< That committed with something to write or to check.
   uint64_t transaction_conflicts = 0;  ///< That did not, because others changed rows or tables.
+  ConflictCounts conflicts;
+  /// By checks of ranges (TransactionOptions::validate_ranges): rows of memstores that were looked
+  /// at, and rows that were read again because of a flush or a bulk load.
+  uint64_t range_rows_examined = 0, range_rows_reread = 0;
 
   // Successful work: what was written, and the sum of the times, which may overlap.
   uint64_t flushes = 0, flushed_rows = 0, flushed_bytes = 0, flush_micros = 0;

@@ -9,13 +9,25 @@
 // What Commit checks: that no row it read by Get, GetForUpdate, MultiGet, Increment or Append, and
 // no row it wrote, was changed by anybody else since it began. So transactions that read rows by
 // these alone are serializable, in the order of their commits. One that writes nothing always
-// commits: it read one state. What Scan, Query and Count read is not checked. Two transactions that
-// each count the rows of a query and then insert one of them may both commit; to exclude that, let
-// both Get and Put a row that stands for the set. Table definitions are not part of it: a
-// transaction whose table is dropped, truncated or renamed, or loses a family, conflicts.
+// commits: it read one state. Table definitions are not part of it: a transaction whose table is
+// dropped, truncated or renamed, or loses a family, conflicts.
+//
+// What Scan, Query and Count read is the state when it began plus its own writes, and is not
+// checked unless asked. So two transactions that each count the rows of a query and then insert one
+// of them may both commit (write skew over a predicate, G2 of Adya). What excludes it:
+//   1. TransactionOptions::validate_ranges. Commit then also checks that nobody else has changed a
+//      row of the ranges of row keys that were read, and a transaction is serializable whatever it
+//      reads. A range is all of what a Scan was asked for; of a Query or Count it is the rows that
+//      the conditions on the row key leave, and without one the whole table, by index too. So it
+//      may hold rows that are not returned, or that the cursor has not reached. The check looks at
+//      the rows of the ranges in those memstores that have newer writes, at most
+//      kTransactionRangeRowsMax of them: beyond that it conflicts.
+//   2. A row that stands for the set, which both Get and Put.
 //
 // A flush, merge or split is no conflict: rows that left their memstore meanwhile are read again
-// before the commit, which itself reads no files while other writers wait.
+// before the commit, which itself reads no files while other writers wait. So are the rows of
+// ranges, where they are no more than kTransactionRangeRowsMax: beyond that, a flush of newer
+// writes conflicts, and so does a bulk load.
 //
 //   Result<Transaction> transaction = database->Begin();
 //   auto row = transaction->Get({}, "accounts", "ann");
@@ -46,7 +58,7 @@ namespace tandem {
 /// Threads: one at a time; its cursors may be anywhere, and may outlive it.
 /// Errors of all calls: kInvalidArgument (it has ended; a row key out of limits; ReadOptions with a
 /// snapshot), kCancelled (it was open for too long), kOverBudget (more than kTransactionRowsMax
-/// rows whose reads are checked and operations written), kClosed, kOutOfMemory.
+/// rows and ranges whose reads are checked and operations written), kClosed, kOutOfMemory.
 class Transaction {
  public:
   Transaction(Transaction&&) noexcept;
@@ -65,8 +77,9 @@ class Transaction {
   Result<std::vector<std::optional<Row>>> MultiGet(const ReadOptions& options,
                                                    std::string_view table,
                                                    std::span<const std::string_view> rows);
-  /// As of Database. What they return is not checked at commit. A cursor sees the writes of the
-  /// transaction up to its own begin.
+  /// As of Database. What they read is checked at commit only with
+  /// TransactionOptions::validate_ranges. A cursor sees the writes of the transaction up to its own
+  /// begin.
   Result<Cursor> Scan(const ReadOptions& options, std::string_view table, const ScanOptions& scan);
   Result<Cursor> Query(const ReadOptions& options, std::string_view table,
                        const Predicate& predicate, const QueryOptions& query = {});
@@ -110,15 +123,15 @@ class Transaction {
 
   /// Marks the writes so far. Savepoints nest.
   Status SetSavepoint();
-  /// Takes back what was written since the last savepoint, and removes it. Rows that were read stay
+  /// Takes back what was written since the last savepoint, and removes it. What was read stays
   /// checked. Errors: kInvalidArgument (there is no savepoint).
   Status RollbackToSavepoint();
 
   /// Applies all writes atomically, as one batch. Ends the transaction, except after kBusy (only
   /// with no_wait), kNoSpace and kOutOfMemory: then it may be called again. Durability::kMemory is
   /// as kBuffered. Errors: kConflict (nothing was written: a row or a table was changed by somebody
-  /// else, or an update or DeleteCell took a version with a timestamp of the future that is past by
-  /// now; begin again), those of Database::Write.
+  /// else, there was too much of a range to check, or an update or DeleteCell took a version with a
+  /// timestamp of the future that is past by now; begin again), those of Database::Write.
   Status Commit(const WriteOptions& options = {});
   /// Drops all writes and ends the transaction. Does nothing if it has ended.
   void Rollback();

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <thread>
@@ -271,6 +272,56 @@ BOOST_AUTO_TEST_CASE(LoadsGoInBesideWriters) {
     if (i != 5) BOOST_REQUIRE_EQUAL(Get("w" + std::to_string(i)), std::to_string(i));
   }
   VerifyOk();
+}
+
+// Rows have other columns than the row before, or the same in another order, and batches are of all
+// sizes.
+BOOST_AUTO_TEST_CASE(ColumnsComeInAnyOrder) {
+  TestRandom random("ColumnsComeInAnyOrder");
+  std::map<std::string, std::map<std::string, std::string>> expected;
+  BulkLoad load = BeginLoad();
+  WriteBatch batch;
+  uint64_t rows_left = 1;
+  for (int i = 10000; i < 14000; ++i) {
+    const std::string row = "r" + std::to_string(i);
+    for (int operations = random.OneIn(10) ? 2 : 1; operations > 0; --operations) {
+      std::vector<std::string> names = {"a", "b", "c", "cc", "d"};
+      if (!random.OneIn(3)) names.resize(1 + random.Below(names.size()));
+      if (random.OneIn(2)) std::swap(names.front(), names[random.Below(names.size())]);
+      const std::string value = std::to_string(random.Below(50)) + std::string(100, 'v');
+      std::vector<ColumnValue> columns;
+      for (const std::string& name : names) columns.push_back({name, value});
+      batch.PutColumns("t", row, "d", columns);
+      for (const std::string& name : names) expected[row][name] = value;
+    }
+    if (--rows_left > 0) continue;
+    BOOST_REQUIRE_EQUAL(load.Add(batch).ToString(), "OK");
+    batch.Clear();
+    rows_left = 1 + random.Below(random.OneIn(2) ? 10 : 400);
+  }
+  BOOST_REQUIRE_EQUAL(load.Add(batch).ToString(), "OK");
+  CommitLoad(&load);
+  Result<Cursor> cursor = database->Scan({}, "t", {});
+  BOOST_REQUIRE(cursor.has_value());
+  size_t rows = 0;
+  for (const RowView& row : *cursor) {
+    ++rows;
+    std::map<std::string, std::string> cells;
+    for (const Cell& cell : row.cells()) cells[std::string(cell.qualifier)] = cell.value;
+    BOOST_REQUIRE(cells == expected[std::string(row.key())]);
+  }
+  BOOST_CHECK(cursor->status().ok());
+  BOOST_CHECK_EQUAL(rows, expected.size());
+  VerifyOk();
+}
+
+BOOST_AUTO_TEST_CASE(TheLogIsNotWritten) {
+  BulkLoad load = BeginLoad();
+  const uint64_t before = database->GetStatistics().log_bytes;
+  for (int i = 1000; i < 2000; ++i) AddOk(&load, std::to_string(i), std::string(1000, 'v'));
+  CommitLoad(&load);
+  BOOST_CHECK_EQUAL(database->GetStatistics().log_bytes, before);
+  BOOST_CHECK_EQUAL(database->Count({}, "t", *Predicate::Parse("_row >= '1000'")).value(), 1000u);
 }
 
 // Wide rows, values that overflow, and versions.

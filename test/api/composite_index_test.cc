@@ -380,6 +380,45 @@ BOOST_AUTO_TEST_CASE(RandomUpdatesAnswerAsAScan) {
   VerifyOk();
 }
 
+// A condition on the second column alone: the few values of the first are skipped over.
+BOOST_AUTO_TEST_CASE(ASkipScanFindsTheSecondColumn) {
+  const char* const cities[] = {"Bergen", "Oslo", "Tromso"};
+  for (int i = 0; i < 900; ++i) {
+    const std::string row = "row" + std::to_string(1000 + i);
+    if (i % 10 != 9) Put(row, {{"city", cities[i % 3]}});
+    Put(row, {{"age", std::to_string(i % 90)}});
+  }
+  AtEachStage([&] {
+    BOOST_TEST(Rows("age = 30").size() == 10 * 8);
+    BOOST_TEST(Rows("age = 39").size() == 10 * 8);  // Of rows without a city.
+    BOOST_TEST(Rows("age > 87 OR city = 'Oslo'").size() > 0);
+    BOOST_TEST(Rows("age IN (3, 4) AND name IS NULL").size() == 20 * 8);
+    BOOST_TEST(Rows("age = 39 OR city IS NULL").size() == 90 * 8);
+    BOOST_TEST(Rows("age IS NULL") == "");
+  });
+  const Explanation explained = Explained("age = 30");
+  BOOST_TEST(explained.index == "pair");
+  BOOST_TEST(explained.entries == 10);
+  BOOST_TEST(explained.reason ==
+             "fewest entries; 2 of 2 columns of pair, the second one for each of 4 values of "
+             "the first");
+  // An update of one column, in a memstore and then in a file of its own.
+  Put("row1000", {{"age", "30"}});
+  BOOST_TEST(Rows("age = 30").size() == 11 * 8);
+  BOOST_TEST(Rows("age = 0").size() == 9 * 8);
+  BOOST_REQUIRE(database->Flush("t").ok());
+  BOOST_TEST(Rows("age = 30").size() == 11 * 8);
+  BOOST_TEST(Rows("age = 0").size() == 9 * 8);
+  // With many cities there is no skip scan.
+  for (int i = 0; i < 100; ++i) {
+    Put("more" + std::to_string(100 + i), {{"city", "city " + std::to_string(i)}});
+  }
+  BOOST_REQUIRE(database->Compact("t").ok());
+  BOOST_TEST(Explained("age = 30").index == "");
+  BOOST_TEST(Rows("age = 30").size() == 11 * 8);
+  VerifyOk();
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace tandem::test

@@ -35,8 +35,8 @@ struct TransactionFixture {
     batch.DeleteRow("t", row);
     BOOST_REQUIRE_EQUAL(database->Write({}, batch).ToString(), "OK");
   }
-  Transaction Begin() {
-    auto transaction = database->Begin();
+  Transaction Begin(const TransactionOptions& how = {}) {
+    auto transaction = database->Begin(how);
     BOOST_REQUIRE_MESSAGE(transaction.has_value(), transaction.status().ToString());
     return *std::move(transaction);
   }

@@ -30,13 +30,18 @@ class RandomTransactions : public TransactionFixture {
     Rows rows;  ///< That it sees.
     std::set<std::string> written = {};
     std::set<std::string> read = {};
+    bool has_ranges = false;  ///< They are checked.
     std::vector<std::pair<Rows, std::set<std::string>>> savepoints = {};
   };
 
   void Step() {
     const uint64_t what = random.Below(100);
     if (what < 8 && open.size() < 4) {
-      open.push_back({.transaction = Begin(), .begun = now, .rows = committed});
+      const bool has_ranges = random.OneIn(2);
+      open.push_back({.transaction = Begin({.validate_ranges = has_ranges}),
+                      .begun = now,
+                      .rows = committed,
+                      .has_ranges = has_ranges});
     } else if (what < 16) {
       WriteBeside();
     } else if (what < 19) {
@@ -177,10 +182,33 @@ class RandomTransactions : public TransactionFixture {
   }
 
   void Check(Open* one) {
+    if (one->has_ranges) return CheckRange(one);
     BOOST_REQUIRE_EQUAL(Scan(&one->transaction), AllOf(one->rows));
     const std::string low = Value(), high = Value();
     BOOST_REQUIRE_EQUAL(Query(&one->transaction, "c >= " + low + " AND c <= " + high),
                         TextOf(one->rows, low, high));
+  }
+
+  void CheckRange(Open* one) {
+    const std::string low = Key();
+    const ScanOptions scan{.start = low, .end = std::string(1, static_cast<char>(low[0] + 3))};
+    const std::string value = Value();
+    const bool is_scan = random.OneIn(2);
+    std::string expected;
+    for (char letter = low[0]; letter < scan.end[0]; ++letter) {
+      const std::string row(1, letter);
+      one->read.insert(row);
+      const std::string newest = NewestOf(one->rows, row);
+      if (newest.empty() || (!is_scan && newest < value)) continue;
+      expected += (expected.empty() ? "" : " ") + row + "=" + newest;
+    }
+    if (is_scan) {
+      BOOST_REQUIRE_EQUAL(RowsOf(one->transaction.Scan({}, "t", scan)), expected);
+    } else {
+      const std::string text =
+          "_row >= '" + scan.start + "' AND _row < '" + scan.end + "' AND c >= '" + value + "'";
+      BOOST_REQUIRE_EQUAL(Query(&one->transaction, text), expected);
+    }
   }
 
   void End(size_t at) {

@@ -281,7 +281,7 @@ BOOST_FIXTURE_TEST_CASE(G2ItemWriteSkewCannotOccurOverGets, Anomalies) {
   CommitConflicts(&*second);
 }
 
-// The one that can: queries are not checked.
+// The one that can: queries are not checked, unless asked (transaction_range_test.cc).
 BOOST_FIXTURE_TEST_CASE(G2AntiDependencyCyclesOverQueriesCanOccur, Anomalies) {
   BOOST_CHECK_EQUAL(Query(&*first, "c = 30"), "");
   BOOST_CHECK_EQUAL(Query(&*second, "c = 30"), "");

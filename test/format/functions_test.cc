@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "format/json_scalar.h"
+#include "format/text_terms.h"
 #include "tandem/limits.h"
 #include "test/support/print.h"
 #include "test/support/test_random.h"
@@ -36,6 +37,17 @@ std::string Micros(std::string_view time) { return Truncated("second", time); }
 
 std::string Scalar(std::string path, std::string_view json) {
   return Made({Function::Json(std::move(path))}, json);
+}
+
+std::string Several(const Functions& functions, std::string_view value) {
+  BOOST_TEST(CheckFunctions(functions).ok());
+  BOOST_TEST(AreMultiValued(functions));
+  ValueList values;
+  values.Add("of before");
+  ApplyMultiValued(functions, value, kTimestamp, &values);
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i) text += std::string(values[i]) + "|";
+  return text;
 }
 
 std::string WhyNot(const Function& function) {
@@ -233,12 +245,67 @@ BOOST_AUTO_TEST_CASE(WrongArgumentsAreRefused) {
   BOOST_TEST(WhyNot({.kind = FunctionKind::kHash, .text = "x"}) ==
              "hash: it has an argument too many");
   BOOST_TEST(WhyNot({.kind = static_cast<FunctionKind>(99)}) == "function number 99 is not known");
+  BOOST_TEST(WhyNot(Function::Split("")) == "split: its separator is empty");
+  BOOST_TEST(WhyNot(Function::Split(std::string(kFunctionTextBytesMax + 1, ','))) ==
+             "split: its separator has more than 1024 bytes, the limit");
+  BOOST_TEST(WhyNot(Function::JsonEach("a")) ==
+             "json_each: 'a' is no path: expected $ and then .name, .\"any name\" or [0]");
+  const Functions twice = {Function::Words(), Function::Lower(), Function::Trigrams()};
+  BOOST_TEST(CheckFunctions(twice).message() ==
+             "trigrams: expected one value, found the several of words");
   const Functions late = {Function::Lower(), Function::TimestampOf()};
   BOOST_TEST(CheckFunctions(late).message() ==
              "timestamp_of: expected a column, found what a function returns");
   BOOST_TEST(CheckFunctions(Functions(kFunctionsMax, Function::Lower())).ok());
   BOOST_TEST(CheckFunctions(Functions(kFunctionsMax + 1, Function::Lower())).message() ==
              "9 functions are applied to a column, the limit is 8");
+}
+
+BOOST_AUTO_TEST_CASE(SomeMakeSeveralValues) {
+  BOOST_TEST(Several({Function::Split(",")}, "a,,b,a,") == "a|b|a|");
+  BOOST_TEST(Several({Function::Split(", ")}, "a, b,c,  d") == "a|b,c| d|");
+  BOOST_TEST(Several({Function::Split(",")}, "") == "");
+  BOOST_TEST(Several({Function::Split("\xff")},
+                     "a\xff"
+                     "b") == "a|b|");
+  BOOST_TEST(Several({Function::JsonEach("$.a")}, R"({"a":["x",1,true,null,[2],{"b":3}]})") ==
+             "x|1|true|");
+  BOOST_TEST(Several({Function::JsonEach("$.a")}, R"({"a":"x"})") == "x|");
+  BOOST_TEST(Several({Function::JsonEach("$.a")}, R"({"a":{"b":1}})") == "");
+  BOOST_TEST(Several({Function::JsonEach("$.a")}, R"({"a":[1],"a":[2]})") == "1|");
+  BOOST_TEST(Several({Function::JsonEach("$.a")}, R"({"b":[1],"a":null,"c":[2]})") == "");
+  BOOST_TEST(Several({Function::JsonEach("$")}, "[[1],2]") == "2|");
+  BOOST_TEST(Several({Function::JsonEach("$[0]")}, "[[1],2]") == "1|");
+  BOOST_TEST(Several({Function::JsonEach("$.a")}, R"({"a":[1)") == "");
+  BOOST_TEST(Several({Function::Words()}, "Two Words") == "two|words|");
+  BOOST_TEST(Several({Function::Trigrams()}, "Four") == "fou|our|");
+}
+
+BOOST_AUTO_TEST_CASE(OthersApplyToEachOfSeveralValues) {
+  BOOST_TEST(Several({Function::Split(","), Function::Upper()}, "a,b") == "A|B|");
+  BOOST_TEST(Several({Function::Lower(), Function::Split("b")}, "aBc") == "a|c|");
+  BOOST_TEST(Several({Function::Json("$.t"), Function::Words()}, R"({"t":"a b"})") == "a|b|");
+  BOOST_TEST(Several({Function::Json("$.t"), Function::Words()}, "no json") == "");
+  // Those without a result are left out.
+  BOOST_TEST(Several({Function::Split(","), Function::Json("$.x")}, R"({"x":1},{},7)") == "1|");
+  BOOST_TEST(Several({Function::TimestampOf(), Function::Split("0")}, "") == "17|123456|");
+}
+
+BOOST_AUTO_TEST_CASE(ThoseOfUnicodeKnowItsVersion) {
+  Functions functions = {Function::Lower(), Function::Words()};
+  BOOST_TEST(!ArePinnedByOthers(functions));
+  PinFunctions(functions);
+  BOOST_TEST(functions[0].first == 0u);
+  BOOST_TEST(functions[1].first == UnicodeVersion());
+  BOOST_TEST(!ArePinnedByOthers(functions));
+  BOOST_TEST(Several(functions, "A b") == "a|b|");
+  BOOST_TEST(TextOf(functions, "x") == "words(lower(x))");
+  BOOST_CHECK(AsDeclared(functions) == Functions({Function::Lower(), Function::Words()}));
+  functions[1].first = 10'000;
+  BOOST_TEST(ArePinnedByOthers(functions));
+  BOOST_TEST(Several(functions, "A b") == "");
+  BOOST_CHECK(AsDeclared(functions) == functions);
+  BOOST_TEST(TextOf(functions, "x") == "words(lower(x))");
 }
 
 BOOST_AUTO_TEST_CASE(TheyHaveTypes) {

@@ -111,6 +111,36 @@ BOOST_AUTO_TEST_CASE(ADroppedFamilyKeepsItsIdAndLosesItsName) {
   BOOST_TEST(DecodeTable(Encoded(table)).status().code() == StatusCode::kCorruption);
 }
 
+BOOST_AUTO_TEST_CASE(FormerLimitsOfAFamilyAreKept) {
+  TableRecord table = SampleTable();
+  std::vector<FormerLimits>& limits = table.families[0].former_limits;
+  limits = {{SequenceNumber(300), 2, {}}, {SequenceNumber(301), {}, -1}};
+  const std::string bytes = Encoded(table);
+  BOOST_TEST(
+      Hex(bytes).find("0F 07 01 02 AC 02 03 01 02 0F 07 01 02 AD 02 05 01 01") != std::string::npos,
+      Hex(bytes));
+  const auto decoded = DecodeTable(bytes);
+  BOOST_REQUIRE_MESSAGE(decoded.has_value(), decoded.status().ToString());
+  BOOST_TEST((decoded->families[0].former_limits == limits));
+  BOOST_TEST(Encoded(*decoded) == bytes);
+  BOOST_TEST(decoded->last_limits_change().value == 301u);
+  BOOST_TEST(HaveSameFormerLimits(*decoded, table));
+  BOOST_TEST(!HaveSameFormerLimits(*decoded, SampleTable()));
+
+  const auto code_of = [&](std::vector<FormerLimits> other) {
+    limits = std::move(other);
+    return DecodeTable(Encoded(table)).status().code();
+  };
+  BOOST_TEST(code_of({{SequenceNumber(7), 2, {}}, {SequenceNumber(7), 3, {}}}) ==
+             StatusCode::kCorruption);
+  BOOST_TEST(code_of({{SequenceNumber(0), 2, {}}}) == StatusCode::kCorruption);
+  BOOST_TEST(code_of({{SequenceNumber(7), 0, {}}}) == StatusCode::kCorruption);
+  BOOST_TEST(code_of({{SequenceNumber(7), {}, {}}}) == StatusCode::kCorruption);
+  std::vector<FormerLimits> many;
+  for (uint64_t i = 0; i <= kFormerLimitsMax; ++i) many.push_back({SequenceNumber(i + 1), 2, {}});
+  BOOST_TEST(code_of(many) == StatusCode::kUnsupported);
+}
+
 BOOST_AUTO_TEST_CASE(TheBytesAreTheGoldenOnes) {
   std::string bytes = Encoded(SampleTable());
   const size_t secret = bytes.find(std::string(kHashSecretBytes, 's'));

@@ -30,6 +30,29 @@ double WrittenForEachOf(uint64_t n) {
   return static_cast<double>(bytes.written) / static_cast<double>(n);
 }
 
+/// Of n rows, into a table without any: what was written before is in the log already.
+double WrittenToTheLogBy(uint64_t n, bool any_order) {
+  TestEngine engine;
+  CreateTable(&engine);
+  const auto load = [&](uint64_t rows) {
+    auto begun = engine->BeginBulkLoad("t", {.any_order = any_order});
+    BOOST_REQUIRE_EQUAL(begun.status().ToString(), "OK");
+    for (uint64_t i = 0; i < rows; ++i) {
+      WriteBatch batch;
+      batch.Put("t", RowKey(any_order ? rows - i : i), "d", "c", std::string(100, 'v'));
+      BOOST_REQUIRE_EQUAL(begun->Add(batch).ToString(), "OK");
+    }
+    BOOST_REQUIRE_EQUAL(begun->Commit().ToString(), "OK");
+  };
+  const IoBytes bytes = IoBytesOf(&engine, [&] { load(n); });
+  BOOST_CHECK_GT(bytes.written, n);
+  BOOST_CHECK_EQUAL(engine->Count({}, "t", Predicate::IsNotNull("c"), {}).value(), n);
+  // The next put is written to it.
+  const IoBytes put = IoBytesOf(&engine, [&] { BOOST_REQUIRE(engine.Put("x", "c", "1").ok()); });
+  BOOST_CHECK_GT(put.written_to_log, 0u);
+  return static_cast<double>(bytes.written_to_log);
+}
+
 /// Of two rows, the first and the last one, into a table of n regions, each with a row in memory.
 double WrittenByALoadAmong(uint64_t n) {
   TestEngine engine;
@@ -56,6 +79,17 @@ BOOST_AUTO_TEST_CASE(ARowIsWrittenOnceALevel) {
          .n = 512,
          .bound = AtMostLogarithmic(100, 60),
          .measure = WrittenForEachOf});
+}
+
+BOOST_AUTO_TEST_CASE(NothingGoesThroughTheLog) {
+  Check({.cost = "bytes that a bulk load of n rows writes to the log",
+         .n = 200,
+         .bound = AtMost(0),
+         .measure = [](uint64_t n) { return WrittenToTheLogBy(n, false); }});
+  Check({.cost = "bytes that a bulk load of n rows in falling order writes to the log",
+         .n = 200,
+         .bound = AtMost(0),
+         .measure = [](uint64_t n) { return WrittenToTheLogBy(n, true); }});
 }
 
 BOOST_AUTO_TEST_CASE(RegionsWithoutRowsOfALoadAreLeftAlone) {

@@ -196,6 +196,42 @@ BOOST_AUTO_TEST_CASE(AnOrderedQueryCollectsWhatFits) {
          }});
 }
 
+// A row is found by each of its words, and is kept once.
+BOOST_AUTO_TEST_CASE(AQueryOfManyValuesOfARowKeepsItOnce) {
+  Check(
+      {.cost = "peak bytes of a query of 2000 rows by n words of each",
+       .n = 8,
+       .bound = AtMost(200'000),
+       .measure = [](uint64_t n) {
+         TestEngine engine;
+         TableOptions table = SimpleTable();
+         table.indexes = {
+             {.name = "words",
+              .columns = {{.family = "d", .qualifier = "c", .functions = {Function::Split(" ")}}}}};
+         BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
+         BOOST_REQUIRE_EQUAL(engine->CreateTable(table).ToString(), "OK");
+         std::string words;
+         for (uint64_t i = 0; i < n; ++i) words += "w" + std::to_string(i) + " ";
+         for (uint64_t row = 0; row < 2000; ++row) {
+           WriteBatch batch;
+           batch.Put("t", RowKey(row), "d", "c", words);
+           BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+           engine.executor.Drain();
+         }
+         BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+         engine.executor.Drain();
+         const auto all = Predicate::Prefix("c", "w").WithFunctions({Function::Split(" ")});
+         const auto read = [&] {
+           return RowsOf(engine->Query({}, "t", all, {.limit = 1, .use_index = "words"}));
+         };
+         BOOST_REQUIRE_EQUAL(read(), 1u);  // Everything is cached.
+         ResetPeakBytes();
+         const int64_t before = LiveBytes();
+         BOOST_REQUIRE_EQUAL(read(), 1u);
+         return static_cast<double>(PeakBytes() - before);
+       }});
+}
+
 BOOST_AUTO_TEST_CASE(FlushesAndMergesLeaveNoMemory) {
   Check({.cost = "accounted bytes after the same 100 rows were written, flushed and merged n times",
          .n = 4,

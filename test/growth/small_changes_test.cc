@@ -130,11 +130,11 @@ BOOST_AUTO_TEST_CASE(CostTheSameBesideATableOfAnySize) {
 
 // A snapshot's files are verified, each once; the table is not read again for each snapshot.
 BOOST_AUTO_TEST_CASE(AVerificationReadsTheTableOnceForAllSnapshots) {
-  Check({.cost =
-             "bytes read by a deep verification of 2,000 rows and n snapshots, each with a file",
-         .n = 4,
-         .bound = AtMostLinear(1 << 20, 32 << 10),
-         .measure = ReadByAVerificationOf});
+  Check(
+      {.cost = "bytes read by a deep verification of 2,000 rows and n snapshots, each with a file",
+       .n = 4,
+       .bound = AtMostLinear(1 << 20, 32 << 10),
+       .measure = ReadByAVerificationOf});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -68,7 +68,10 @@ uint64_t ReadsOf(TestEngine* engine, const std::function<void()>& work) {
 IoBytes IoBytesOf(TestEngine* engine, const std::function<void()>& work) {
   IoBytes bytes;
   for (const DiskEvent& event : TraceOf(engine, work)) {
-    if (event.operation == DiskOperation::kWrite) bytes.written += event.size;
+    if (event.operation == DiskOperation::kWrite) {
+      bytes.written += event.size;
+      if (event.name.starts_with("log-")) bytes.written_to_log += event.size;
+    }
     if (event.operation != DiskOperation::kRead) continue;
     bytes.read += event.size;
     if (event.name.starts_with("store-")) bytes.read_of_stores += event.size;

@@ -36,6 +36,8 @@ struct IoBytes {
   // Among what was read.
   uint64_t read_of_stores = 0;  ///< Of store files.
   uint64_t read_of_log = 0;
+  // Among what was written.
+  uint64_t written_to_log = 0;
 };
 IoBytes IoBytesOf(TestEngine* engine, const std::function<void()>& work);
 

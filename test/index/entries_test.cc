@@ -232,6 +232,55 @@ BOOST_AUTO_TEST_CASE(ManyMarkersTakeLinearTime) {
   BOOST_TEST(facts.entries.size() == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(AMultiValuedColumnHasAnEntryOfEachValue) {
+  IndexRecord index = IndexOn("a");
+  index.columns[0].functions = {Function::Split(",")};
+  const std::vector<Cell> cells = {MakeCell(CellKind::kPut, "a", 5, 9, "y,x,y"),
+                                   MakeCell(CellKind::kPut, "a", 4, 8, "z,x"),
+                                   MakeCell(CellKind::kPut, "b", 4, 8, "w")};
+  RowIndexFacts facts;
+  FactsOfRow(index, cells, &facts);
+  BOOST_REQUIRE_EQUAL(facts.entries.size(), 3u);
+  const std::pair<std::string, bool> expected[] = {{"x", true}, {"y", true}, {"z", false}};
+  for (size_t i = 0; i < 3; ++i) {
+    BOOST_TEST(facts.entries[i].key == KeyOf(expected[i].first));
+    BOOST_TEST(facts.entries[i].current == expected[i].second);
+  }
+  BOOST_TEST(facts.present);
+  BOOST_TEST(facts.complete);
+  const std::vector<Cell> none = {MakeCell(CellKind::kPut, "a", 5, 9, ",,")};
+  FactsOfRow(index, none, &facts);
+  BOOST_TEST(facts.entries.empty());
+  BOOST_TEST(!facts.present);
+  BOOST_TEST(facts.touched);
+  BOOST_TEST(facts.complete);
+}
+
+// What cannot be computed here must not look as if the row had no word.
+BOOST_AUTO_TEST_CASE(WordsOfAnotherVersionOfUnicodeAreHidden) {
+  IndexRecord index = IndexOn("a");
+  index.columns[0].functions = {Function::Words()};
+  index.columns[0].functions[0].first = 10'000;
+  const std::vector<Cell> cells = {MakeCell(CellKind::kPut, "a", 5, 9, "word")};
+  RowIndexFacts facts;
+  FactsOfRow(index, cells, &facts);
+  BOOST_TEST(!facts.complete);
+  BOOST_TEST(facts.entries.empty());
+}
+
+BOOST_AUTO_TEST_CASE(TrigramsOfAValueThatIsTooLongForThemAreHidden) {
+  IndexRecord index = IndexOn("a");
+  index.columns[0].functions = {Function::Trigrams()};
+  for (const size_t more : {0, 1}) {
+    const std::string value(kFunctionValueBytesMax + more, 'x');
+    const std::vector<Cell> cells = {MakeCell(CellKind::kPut, "a", 5, 9, value)};
+    RowIndexFacts facts;
+    FactsOfRow(index, cells, &facts);
+    BOOST_TEST(facts.complete == (more == 0));
+    BOOST_TEST(facts.entries.size() == 1 - more);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "test/support/test_random.h"
 
@@ -27,7 +28,7 @@ void CheckSort(TestRandom* random, size_t count, size_t size_max, std::string_vi
   std::sort(expected.begin(), expected.end(), [](const auto& a, const auto& b) {
     return a.key_view() != b.key_view() ? a.key_view() < b.key_view() : a.ordinal < b.ordinal;
   });
-  SortByKey(&entries);
+  SortByKey(entries);
   for (size_t i = 0; i < count; ++i) {
     BOOST_REQUIRE(entries[i].ordinal == expected[i].ordinal);
     BOOST_REQUIRE(entries[i].key == expected[i].key);

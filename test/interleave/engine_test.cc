@@ -69,6 +69,7 @@ BOOST_AUTO_TEST_CASE(IncrementsBesideAFlush) { ExploreNamed("IncrementsBesideAFl
 BOOST_AUTO_TEST_CASE(IncrementsBesideSwitchesAndAMerge) {
   ExploreNamed("IncrementsBesideSwitchesAndAMerge");
 }
+BOOST_AUTO_TEST_CASE(AppendsBesideAFlush) { ExploreNamed("AppendsBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(ADeleteCellBesideAPut) { ExploreNamed("ADeleteCellBesideAPut"); }
 BOOST_AUTO_TEST_CASE(ChecksBesideATruncation) { ExploreNamed("ChecksBesideATruncation"); }
 BOOST_AUTO_TEST_CASE(IncrementsBesideASplit) { ExploreNamed("IncrementsBesideASplit"); }
@@ -76,6 +77,9 @@ BOOST_AUTO_TEST_CASE(IncrementsThenAPowerCut) { ExploreNamed("IncrementsThenAPow
 BOOST_AUTO_TEST_CASE(TransactionsBesideAFlush) { ExploreNamed("TransactionsBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(TransactionsBesideASplit) { ExploreNamed("TransactionsBesideASplit"); }
 BOOST_AUTO_TEST_CASE(TransactionsThenAPowerCut) { ExploreNamed("TransactionsThenAPowerCut"); }
+BOOST_AUTO_TEST_CASE(CheckedRangesBesideAFlush) { ExploreNamed("CheckedRangesBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(CheckedRangesBesideASplit) { ExploreNamed("CheckedRangesBesideASplit"); }
+BOOST_AUTO_TEST_CASE(CheckedRangesThenAPowerCut) { ExploreNamed("CheckedRangesThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(WritersWaitForFlushes) { ExploreNamed("WritersWaitForFlushes"); }
 // Those of unique_scenarios.cc.
 BOOST_AUTO_TEST_CASE(WritersOfOneValue) { ExploreNamed("WritersOfOneValue"); }
@@ -93,6 +97,9 @@ BOOST_AUTO_TEST_SUITE(interleave_files)
 
 BOOST_AUTO_TEST_CASE(AnIndexIsCreatedBesideWritersAndAFlush) {
   ExploreNamed("AnIndexIsCreatedBesideWritersAndAFlush");
+}
+BOOST_AUTO_TEST_CASE(AnIndexIsDroppedBesideReadsAndAFlush) {
+  ExploreNamed("AnIndexIsDroppedBesideReadsAndAFlush");
 }
 BOOST_AUTO_TEST_CASE(AnIndexIsBuiltBesideACompaction) {
   ExploreNamed("AnIndexIsBuiltBesideACompaction");

@@ -37,6 +37,26 @@ EngineScenario AnIndexIsCreatedBesideWritersAndAFlush() {
   return scenario;
 }
 
+// Readers by the index finish with it, or do not find it; a flush that began before writes it.
+EngineScenario AnIndexIsDroppedBesideReadsAndAFlush() {
+  EngineScenario scenario{.name = "AnIndexIsDroppedBesideReadsAndAFlush",
+                          .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"b", "1"}});
+    world.Flush();
+    world.Write({{"c", "1"}});
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.DropIndex(); }, [&] { world.CreateIndex(); }},
+            {[&] { world.Query("1"); }, [&] { world.Count("1"); }},
+            {[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] { world.Flush(); }, [&] { world.Query("1"); }}};
+  };
+  return scenario;
+}
+
 // A merge takes the file away that a copy is made of.
 EngineScenario AnIndexIsBuiltBesideACompaction() {
   EngineScenario scenario{.name = "AnIndexIsBuiltBesideACompaction",
@@ -359,6 +379,7 @@ EngineScenario AnObserverComesBesideWrites() {
 
 std::vector<EngineScenario> FileScenarios() {
   std::vector<EngineScenario> scenarios = {AnIndexIsCreatedBesideWritersAndAFlush(),
+                                           AnIndexIsDroppedBesideReadsAndAFlush(),
                                            AnIndexIsBuiltBesideACompaction(),
                                            AnIndexIsBuiltBesideASplit(),
                                            AnIndexIsBuiltInASharedFile(),

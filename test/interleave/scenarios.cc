@@ -651,56 +651,6 @@ EngineScenario IncrementsThenAPowerCut() {
   return scenario;
 }
 
-// Of transactions over the same rows, each that commits read what it replaced, wherever that is by
-// then: in a memstore, in a file, in the group of another.
-EngineScenario TransactionsBesideAFlush() {
-  EngineScenario scenario{.name = "TransactionsBesideAFlush", .plan = {.tuning = QuietTuning()}};
-  scenario.prepare = [](World& world) { world.Write({{"a", "1"}}); };
-  scenario.threads = [](World& world) -> Threads {
-    return {{[&] { world.CopyInTransaction("a", "b"); }, [&] { world.Get("a"); }},
-            {[&] { world.CopyInTransaction("b", "a"); }},
-            {[&] {
-               world.Write({{"a", "3"}});
-             },
-             [&] { world.Flush(); }}};
-  };
-  return scenario;
-}
-
-EngineScenario TransactionsBesideASplit() {
-  EngineScenario scenario{.name = "TransactionsBesideASplit", .plan = {.tuning = QuietTuning()}};
-  scenario.prepare = [](World& world) {
-    world.Write({{"a", "1"}, {"k", "2"}});
-    world.Flush();
-    world.Write({{"k", "3"}});
-  };
-  scenario.threads = [](World& world) -> Threads {
-    return {{[&] { world.CopyInTransaction("a", "k"); }},
-            {[&] { world.Split("g"); }, [&] { world.MergeRegions(); }},
-            {[&] { world.CopyInTransaction("k", "a"); },
-             [&] {
-               world.Write({{"k", "4"}});
-             }}};
-  };
-  return scenario;
-}
-
-// What a synced transaction read survives with it, unlogged or not.
-EngineScenario TransactionsThenAPowerCut() {
-  EngineScenario scenario{.name = "TransactionsThenAPowerCut",
-                          .plan = {.tuning = QuietTuning(), .power_cut = true}};
-  scenario.prepare = [](World& world) { world.Write({{"a", "1"}}, Durability::kSynced); };
-  scenario.threads = [](World& world) -> Threads {
-    return {{[&] { world.CopyInTransaction("a", "b", Durability::kSynced); }},
-            {[&] {
-               world.Write({{"a", "2"}}, Durability::kMemory);
-             },
-             [&] { world.CopyInTransaction("b", "a", Durability::kSynced); }},
-            {[&] { world.CopyInTransaction("a", "c", Durability::kSynced); }}};
-  };
-  return scenario;
-}
-
 // A writer waits because flushes fell behind, and has to be woken.
 EngineScenario WritersWaitForFlushes() {
   EngineScenario scenario{.name = "WritersWaitForFlushes", .plan = {.tuning = SwitchingTuning()}};
@@ -770,11 +720,9 @@ std::vector<EngineScenario> EngineScenarios() {
                                            ChecksBesideATruncation(),
                                            IncrementsBesideASplit(),
                                            IncrementsThenAPowerCut(),
-                                           TransactionsBesideAFlush(),
-                                           TransactionsBesideASplit(),
-                                           TransactionsThenAPowerCut(),
                                            WritersWaitForFlushes()};
   for (EngineScenario& scenario : UniqueScenarios()) scenarios.push_back(std::move(scenario));
+  for (EngineScenario& scenario : TransactionScenarios()) scenarios.push_back(std::move(scenario));
   for (EngineScenario& scenario : scenarios) {
     if (scenario.budget.random == 0) scenario.budget = kUsual;
   }

@@ -267,6 +267,26 @@ void World::Increment(const std::string& row, Durability durability) {
   if (recording_ && MayBeLost(durability)) history_.LetLastBeLeftOut();
 }
 
+void World::Append(const std::string& row, const std::string& token, Durability durability) {
+  Call call(this, "append " + token + " to " + row);
+  const ColumnValue column{.qualifier = "l", .value = token};
+  const auto values =
+      engine_->AppendColumns({.durability = durability}, "t", row, "d", {&column, 1});
+  call.End();
+  if (!values.has_value()) return call.RecordStatus(values.status(), nullptr);
+  const auto apply = [row, token, value = values->front()](ModelState* state) {
+    const auto before = state->model.Value("t", row, {.family = "d", .qualifier = "l"}, kNow);
+    if (state->closed || before.value_or("") + token != value) return false;
+    const ModelOperation put{
+        .table = "t", .row = row, .family = "d", .columns = {{"l", value}}, .timestamp = {}};
+    state->model.Apply(put, ++state->last_timestamp, kNow);
+    return true;
+  };
+  if (!recording_) apply(&start_);
+  call.Record(values->front(), apply);
+  if (recording_ && MayBeLost(durability)) history_.LetLastBeLeftOut();
+}
+
 void World::DeleteCell(const std::string& row) {
   WriteBatch batch;
   const ModelOperation operation{.kind = ModelOperation::Kind::kDeleteCell,
@@ -341,6 +361,34 @@ void World::CopyInTransaction(const std::string& from, const std::string& to,
   if (recording_ && MayBeLost(durability)) history_.LetLastBeLeftOut();
 }
 
+void World::PutIfFewInTransaction(const std::string& row, uint64_t few, Durability durability) {
+  Call call(this, "put " + row + " if few");
+  const Predicate hits = Predicate::Equal("c", "1");
+  const ModelOperation put = OperationOf({row, "1"});
+  uint64_t seen = 0;
+  const auto run = [&]() -> Status {
+    ASSIGN_OR_RETURN(Transaction transaction,
+                     engine::TransactionState::Begin(engine_.get(), {.validate_ranges = true}));
+    ASSIGN_OR_RETURN(seen, transaction.Count({}, "t", hits, {.use_index = "by_c"}));
+    if (seen < few) RETURN_IF_ERROR(transaction.Put("t", row, "d", "c", "1"));
+    return transaction.Commit({.durability = durability});
+  };
+  const Status status = run();
+  call.End();
+  if (status.code() == StatusCode::kConflict) {
+    return call.Record("conflict", [](ModelState* state) { return !state->closed; });
+  }
+  const auto apply = [seen, few, put, hits](ModelState* state) {
+    if (state->closed || state->model.Count("t", hits, kNow) != seen) return false;
+    if (seen < few) state->model.Apply(put, ++state->last_timestamp, kNow);
+    return true;
+  };
+  if (!status.ok()) return call.RecordStatus(status, nullptr);
+  if (!recording_) apply(&start_);
+  call.Record(std::to_string(seen), apply);
+  if (recording_ && seen < few && MayBeLost(durability)) history_.LetLastBeLeftOut();
+}
+
 void World::Get(const std::string& row) {
   Call call(this, "get " + row);
   const ModelOperation place = OperationOf({row, ""});
@@ -406,6 +454,10 @@ void World::Count(const std::string& value) {
   Call call(this, "count c=" + value);
   const auto count = engine_->Count({}, "t", Predicate::Equal("c", value), {.use_index = "by_c"});
   call.End();
+  if (count.status().code() == StatusCode::kNotFound) {
+    return call.Record("no such index",
+                       [](ModelState* state) { return !state->closed && !state->has_index; });
+  }
   if (!count.has_value()) return call.RecordStatus(count.status(), nullptr);
   call.Record(std::to_string(*count), [count = *count, value](ModelState* state) {
     return !state->closed && count == Expected(*state, value)->size();

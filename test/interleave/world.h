@@ -85,6 +85,9 @@ class World {
   void Write(const Rows& rows, Durability durability = Durability::kWritten);
   /// Adds 1 to the column "n".
   void Increment(const std::string& row, Durability durability = Durability::kWritten);
+  /// Appends the token to the column "l".
+  void Append(const std::string& row, const std::string& token,
+              Durability durability = Durability::kWritten);
   /// Deletes the newest version of the column "c".
   void DeleteCell(const std::string& row);
   /// Puts `value` into the column "c" if it is `expected` (empty: absent).
@@ -93,6 +96,11 @@ class World {
   /// that reads both. On a conflict nothing happens.
   void CopyInTransaction(const std::string& from, const std::string& to,
                          Durability durability = Durability::kWritten);
+  /// Puts "1" into the column "c" of the row if fewer than `few` rows have it there, by a
+  /// transaction that counts them by the index and has its ranges checked. On a conflict nothing
+  /// happens.
+  void PutIfFewInTransaction(const std::string& row, uint64_t few = 2,
+                             Durability durability = Durability::kWritten);
   /// Of any table.
   void Get(const std::string& row);
   /// Whether there is a table of this name.
@@ -122,6 +130,7 @@ class World {
   // Calls of world_calls.cc.
   /// Adds the index "by_c" to "t".
   void CreateIndex();
+  void DropIndex();
   enum class Order : uint8_t { kRising, kAny };
   /// Puts rows into "t" by a bulk load: it begins, and all are there at its Commit.
   void Load(const Rows& rows, Order order = Order::kRising);

@@ -1,6 +1,7 @@
 // Calls of a World that make files beside flushes and merges, and those on an observed table.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "test/interleave/world_impl.h"
@@ -48,6 +49,12 @@ void World::CreateIndex() {
     state->has_index = true;
     return is_new;
   });
+}
+
+void World::DropIndex() {
+  Call call(this, "drop the index");
+  call.RecordStatus(engine_->DropIndex("t", "by_c"),
+                    [](ModelState* state) { return std::exchange(state->has_index, false); });
 }
 
 // Two operations of the history: the first takes the timestamp, the second shows the rows with it.

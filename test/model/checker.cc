@@ -293,6 +293,7 @@ void Checker::CheckIndexes(const Moment& moment, const TablePlan& plan) {
       ++counters_.queries;
       if (kind == Predicate::Kind::kIsNull) counters_.absent_columns += found.size();
     }
+    if (!HasOrder(index)) continue;
     QueryOptions query;
     query.order_by = index.name;
     query.descending = dice_.Chance(50);

@@ -24,6 +24,8 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"flushes", &Counters::flushes},
       {"compactions", &Counters::compactions},
       {"schema edits", &Counters::schema_edits},
+      {"changes of limits", &Counters::limits_changed},
+      {"refused changes of limits", &Counters::limits_refused},
       {"splits", &Counters::splits},
       {"merges of regions", &Counters::region_merges},
       {"reopens", &Counters::reopens},

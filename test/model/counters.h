@@ -26,6 +26,8 @@ struct Counters {
   uint64_t index_refusals = 0;  ///< Queries that asked for an index that cannot serve them.
   uint64_t flushes = 0, compactions = 0, splits = 0, region_merges = 0, schema_edits = 0,
            reopens = 0;
+  uint64_t limits_changed = 0;  ///< Of families.
+  uint64_t limits_refused = 0;  ///< Too many since the table was compacted.
   uint64_t power_cuts = 0, kills = 0, interrupted_recoveries = 0;
   uint64_t replayed_operations = 0, torn_tails = 0;
   uint64_t snapshot_checks = 0, named_snapshot_checks = 0, cursors_finished = 0, verifications = 0;

@@ -12,7 +12,9 @@ namespace tandem::test {
 namespace {
 
 void ApplyTo(Model* model, const JournalBatch& batch) {
-  if (!batch.family.empty()) {
+  if (batch.altered.has_value()) {
+    model->AlterFamily(batch.emptied, *batch.altered, batch.now_micros);
+  } else if (!batch.family.empty()) {
     model->EmptyFamily(batch.emptied, batch.family);
   } else if (!batch.emptied.empty()) {
     model->Truncate(batch.emptied);

@@ -23,6 +23,8 @@ struct JournalBatch {
   /// A table of which it removes all rows, or all cells of `family`.
   std::string emptied = {};
   std::string family = {};
+  /// What a family of the table `emptied` became, in the place of that.
+  std::optional<FamilyOptions> altered = {};
   /// Whether it surely has an effect. A DeleteCell may have none, and then nothing is logged.
   bool surely_writes() const;
   /// Whether an operation depends on what is stored.

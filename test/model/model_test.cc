@@ -97,6 +97,7 @@ void RunSessions(const Case& test) {
   BOOST_TEST(counters.by_first_column > 0u);
   BOOST_TEST(counters.compactions > 0u);
   BOOST_TEST(counters.schema_edits > 0u);
+  BOOST_TEST(counters.limits_changed > 0u);
   BOOST_TEST(counters.snapshot_checks > 0u);
   BOOST_TEST(counters.named_snapshot_checks > 0u);
   BOOST_TEST(counters.cursors_finished > 0u);

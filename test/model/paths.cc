@@ -9,6 +9,7 @@
 
 #include "engine/storage/files.h"
 #include "engine/storage/storage.h"
+#include "index/entries.h"
 #include "index/key.h"
 #include "store_file/scanner.h"
 #include "store_file/store_file.h"
@@ -107,7 +108,8 @@ uint64_t StalePostings(const OpenFile& file, const TablePlan& plan, const Model&
     const auto section = file.store->Index(index.id);
     RequireOk(section.status(), index.name);
     if (*section == nullptr) continue;
-    if (index.columns.size() > 1) continue;
+    const bool has_several = format::IsMultiValued(index.columns[0]);
+    if (index.columns.size() > 1 || has_several) continue;
     const format::IndexColumnRecord& column = index.columns[0];
     const std::string& family = file.store->table().FindFamily(column.family)->options.name;
     const auto cursor = (*section)->NewCursor(format::IndexPart::kCurrent);

@@ -159,7 +159,11 @@ void Session::Maintain() {
     return Do({.kind = Kind::kFlush, .table = all ? "" : dice_.Pick(tables_).options.name});
   }
   const TablePlan& plan = dice_.Pick(tables_);
-  if (choice < 19) return Do({.kind = Kind::kChangeIndexes, .table = plan.options.name});
+  if (choice < 19) {
+    const bool alters = !plan.unlogged && dice_.Chance(30);
+    const Kind edit = alters ? Kind::kAlterFamily : Kind::kChangeIndexes;
+    return Do({.kind = edit, .table = plan.options.name});
+  }
   const bool edits_schema = !plan.unlogged && dice_.Chance(15);
   const Kind kind = edits_schema ? PickSchemaEdit(&dice_) : PickReshaping(&dice_);
   Do({.kind = kind, .table = plan.options.name});
@@ -231,7 +235,9 @@ std::vector<SessionAction> Session::NewWorkUntilPowerFails() {
     } else if (dice_.Chance(50)) {
       const TablePlan& plan = dice_.Pick(tables_);
       const bool truncates = !plan.unlogged && dice_.Chance(15);
+      const bool alters = !plan.unlogged && dice_.Chance(20);
       const Kind kind = truncates          ? Kind::kTruncate
+                        : alters           ? Kind::kAlterFamily
                         : dice_.Chance(20) ? Kind::kChangeIndexes
                                            : PickReshaping(&dice_);
       actions.push_back({.kind = kind, .table = plan.options.name});

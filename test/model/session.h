@@ -95,6 +95,8 @@ class Session {
   Status Empty(const SessionAction& action);
   Status ChangeIndexes(const SessionAction& action);
   Status RenewFamily(const SessionAction& action);
+  Status AlterFamily(const SessionAction& action);
+  void TakeFamilies(const DatabaseInfo& info, TablePlan* plan);
   void ApplyIndexes(TablePlan* plan, const std::function<void(std::vector<IndexOptions>*)>& change);
   void TakeIndexes(const DatabaseInfo& info);
   Status Flush(const std::string& table);

@@ -14,31 +14,19 @@ std::string Cut(std::string line) {
 }  // namespace
 
 std::string SessionAction::Describe() const {
-  constexpr const char* kNames[] = {"write",
-                                    "write what is refused",
-                                    "flush",
-                                    "compact",
-                                    "split",
-                                    "merge regions",
-                                    "truncate",
-                                    "drop and create",
-                                    "rename twice",
-                                    "change indexes",
-                                    "renew family",
-                                    "run one job",
-                                    "run all jobs",
-                                    "take snapshot",
-                                    "release snapshot",
-                                    "open cursor",
-                                    "advance cursor",
-                                    "check rows",
-                                    "check table",
-                                    "check snapshot",
-                                    "verify",
-                                    "set clock",
-                                    "reopen",
-                                    "power cut",
-                                    "kill"};
+  constexpr const char* kNames[] = {"write",          "write what is refused",
+                                    "flush",          "compact",
+                                    "split",          "merge regions",
+                                    "truncate",       "drop and create",
+                                    "rename twice",   "change indexes",
+                                    "renew family",   "alter family",
+                                    "run one job",    "run all jobs",
+                                    "take snapshot",  "release snapshot",
+                                    "open cursor",    "advance cursor",
+                                    "check rows",     "check table",
+                                    "check snapshot", "verify",
+                                    "set clock",      "reopen",
+                                    "power cut",      "kill"};
   constexpr const char* kLevels[] = {"memory", "buffered", "written", "synced"};
   std::string text = kNames[static_cast<int>(kind)];
   if (!table.empty()) text += " " + table;

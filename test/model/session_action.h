@@ -24,6 +24,7 @@ struct SessionAction {
     kRenameTwice,    ///< To another name, and back.
     kChangeIndexes,  ///< One is created, dropped, or dropped and created again.
     kRenewFamily,    ///< The last of several is dropped, and one of the same name added.
+    kAlterFamily,    ///< Its limits go down or up.
     kRunOne,
     kDrain,
     kTakeSnapshot,

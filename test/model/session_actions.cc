@@ -91,6 +91,8 @@ void Session::PerformMore(const SessionAction& action) {
       return RequireOk(ChangeIndexes(action), "changing an index of " + action.table);
     case Kind::kRenewFamily:
       return RequireOk(RenewFamily(action), "dropping and adding a family of " + action.table);
+    case Kind::kAlterFamily:
+      return RequireOk(AlterFamily(action), "altering a family of " + action.table);
     case Kind::kOpenCursor:
       return OpenCursor(PlanOf(action.table));
     case Kind::kAdvanceCursor:
@@ -290,7 +292,7 @@ Status Session::ChangeIndexes(const SessionAction& action) {
                       own_dice_.Pick(plan.columns).qualifier, own_dice_.Pick(kTypes),
                       own_dice_.Chance(50)}};
     if (own_dice_.Chance(40)) index.columns[0].functions = RandomFunctions(&own_dice_);
-    while (index.columns.size() < 3 && own_dice_.Chance(40)) {
+    while (HasOrder(index) && index.columns.size() < 3 && own_dice_.Chance(40)) {
       IndexColumn column{own_dice_.Pick(plan.options.families).name,
                          own_dice_.Pick(plan.columns).qualifier, own_dice_.Pick(kTypes),
                          own_dice_.Chance(50)};
@@ -353,6 +355,46 @@ Status Session::RenewFamily(const SessionAction& action) {
     RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
     ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });
   }
+  return {};
+}
+
+// Where it fails, nobody knows.
+Status Session::AlterFamily(const SessionAction& action) {
+  TablePlan& plan = *std::find_if(tables_.begin(), tables_.end(), [&](const TablePlan& known) {
+    return known.options.name == action.table;
+  });
+  JournalBatch entry;
+  entry.emptied = action.table;
+  const FamilyOptions before = own_dice_.Pick(plan.options.families);
+  entry.altered = before;
+  entry.altered->max_versions = 1 + static_cast<uint32_t>(own_dice_.Below(5));
+  constexpr int64_t kTimes[] = {0, 60'000, 200'000, 1'000'000};
+  if (entry.altered->ttl_micros != 0 || own_dice_.Chance(10)) {
+    entry.altered->ttl_micros = kTimes[own_dice_.Below(std::size(kTimes))];
+  }
+  Journal& journal = plan.unlogged ? *unlogged_ : *logged_;
+  const Status status = store_.engine().AlterFamily(action.table, *entry.altered);
+  entry.now_micros = now();
+  if (status.code() == StatusCode::kUnsupported) {  // Too often since it was compacted.
+    ++counters_.limits_refused;
+    return store_.engine().Compact(action.table);
+  }
+  if (!status.ok()) {
+    journal.Append(std::move(entry));
+    return status;
+  }
+  const bool is_same = entry.altered->max_versions == before.max_versions &&
+                       entry.altered->ttl_micros == before.ttl_micros;
+  if (is_same) return {};  // It makes nothing durable.
+  model_.AlterFamily(action.table, *entry.altered, entry.now_micros);
+  plan.options = model_.table(action.table);
+  for (HeldSnapshot& held : snapshots_) held.former.insert(action.table);
+  ++counters_.schema_edits;
+  ++counters_.limits_changed;
+  if (store_.simulated() == nullptr) return {};
+  entry.last_sequence = store_.engine().Info().last_sequence;
+  journal.Append(std::move(entry));
+  journal.MarkDurable();
   return {};
 }
 

@@ -108,6 +108,7 @@ void Session::RunUntilPowerFails(const std::vector<SessionAction>& actions) {
     if (action.kind == Kind::kSplit && !Split(action).ok()) return;
     if (action.kind == Kind::kMergeRegions && !MergeRegions(action).ok()) return;
     if (action.kind == Kind::kTruncate && !Empty(action).ok()) return;
+    if (action.kind == Kind::kAlterFamily && !AlterFamily(action).ok()) return;
     if (action.kind == Kind::kChangeIndexes && !ChangeIndexes(action).ok()) {
       indexes_in_doubt_ = action.table;
       return;
@@ -175,6 +176,24 @@ void Session::TakeIndexes(const DatabaseInfo& info) {
   indexes_in_doubt_.clear();
 }
 
+// What a family is after a crash, where it was being altered. Rows were compared before: if nobody
+// could see the change, the model may not have it.
+void Session::TakeFamilies(const DatabaseInfo& info, TablePlan* plan) {
+  const std::string& name = plan->options.name;
+  for (const TableInfo& table : info.tables) {
+    if (table.options.name != name) continue;
+    for (const FamilyOptions& found : table.options.families) {
+      const std::vector<FamilyOptions>& known = model_.table(name).families;
+      const auto same = [&found](const FamilyOptions& family) {
+        return family.name == found.name && family.max_versions == found.max_versions &&
+               family.ttl_micros == found.ttl_micros;
+      };
+      if (std::ranges::none_of(known, same)) model_.AlterFamily(name, found, now());
+    }
+    plan->options.families = table.options.families;
+  }
+}
+
 void Session::Recover(bool killed) {
   const DatabaseInfo info = store_.engine().Info();
   TakeIndexes(info);
@@ -196,8 +215,9 @@ void Session::Recover(bool killed) {
   const Model logged = logged_->Recover(recovered);
   recovered.killed = false;
   const Model unlogged = unlogged_->Recover(recovered);
-  for (const TablePlan& plan : tables_) {
+  for (TablePlan& plan : tables_) {
     model_.TakeTable(plan.options.name, plan.unlogged ? unlogged : logged);
+    TakeFamilies(info, &plan);
     model_.TakeSchema(plan.options);
   }
   LearnTime();

@@ -18,6 +18,8 @@ namespace {
 const std::vector<std::string> kRows = {"x", "y", "z"};
 const std::vector<std::string> kColumns = {"a", "b", "c"};
 
+const Functions kParts = {Function::Split(" ")};
+
 // With two families the column "c" is the second one's.
 std::string FamilyOf(bool two_families, const std::string& column) {
   return two_families && column == "c" ? "m" : "d";
@@ -48,6 +50,14 @@ TablePlan PlanOf(const SmallWorld& world) {
   plan.options.indexes.push_back({"by_c_a", {column("c", true), column("a", false)}});
   plan.keys = kRows;
   plan.values = {"1", "2"};
+  if (world.lists) {
+    plan.values.push_back("1 2");
+    for (const char* name : {"a", "c"}) {
+      IndexColumn parts = column(name, /*descending=*/name == kColumns[2]);
+      parts.functions = kParts;
+      plan.options.indexes.push_back({std::string("by_parts_of_") + name, {std::move(parts)}});
+    }
+  }
   plan.timestamps = world.rising ? Timestamps::kNone : Timestamps::kSmall;
   plan.puts = 58;
   return plan;
@@ -70,7 +80,8 @@ SmallStep NewStep(Dice* dice, const TablePlan& plan) {
               : choice < 82 ? Kind::kRunOne
               : choice < 87 ? Kind::kTakeSnapshot
               : choice < 89 ? Kind::kReleaseSnapshot
-              : choice < 93 ? Kind::kAdvanceClock
+              : choice < 91 ? Kind::kAdvanceClock
+              : choice < 94 ? Kind::kAlter
               : choice < 95 ? Kind::kReopen
               : choice < 98 ? Kind::kCrash
                             : Kind::kKill;
@@ -78,12 +89,23 @@ SmallStep NewStep(Dice* dice, const TablePlan& plan) {
 }
 
 /// Every predicate of the small world that is worth asking.
-std::vector<Predicate> SmallPredicates(bool two_families) {
+std::vector<Predicate> SmallPredicates(bool two_families, bool lists) {
   std::vector<Predicate> leaves, all;
   for (const std::string& name : kColumns) {
     const std::string column = FamilyOf(two_families, name) + ":" + name;
     for (const char* value : {"1", "2"}) leaves.push_back(Predicate::Equal(column, value));
     leaves.push_back(Predicate::IsNull(column));
+    if (!lists || name == "b") continue;
+    std::vector<Predicate> parts = {Predicate::Equal(column, "1"), Predicate::Equal(column, "2"),
+                                    Predicate::Greater(column, "0")};
+    for (Predicate& part : parts) part = part.WithFunctions(kParts);
+    leaves.insert(leaves.end(), parts.begin(), parts.end());
+    for (const Predicate& not_first : {parts[0], Predicate::Not(parts[0])}) {
+      for (const Predicate& not_second : {parts[1], Predicate::Not(parts[1])}) {
+        all.push_back(Predicate::And({not_first, not_second}));
+        all.push_back(Predicate::Or({not_first, not_second}));
+      }
+    }
   }
   for (const Predicate& leaf : leaves) {
     all.push_back(leaf);
@@ -121,6 +143,7 @@ class SmallRun {
   void NoteIn(RunTrace* trace, const SmallStep& step);
   void Live(const SmallStep& step);
   void Write(const SmallStep& step);
+  void Alter(const SmallStep& step);
   void Crash(const SmallStep& step);
   void Check(bool thoroughly);
   void CheckMoment(const Moment& moment, bool thoroughly);
@@ -133,7 +156,7 @@ class SmallRun {
   Dice dice_;
   Store store_;
   Checker checker_;
-  const TablePlan plan_;
+  TablePlan plan_;
   Model model_;
   std::unique_ptr<Journal> journal_;
   std::vector<HeldSnapshot> snapshots_;
@@ -215,6 +238,8 @@ void SmallRun::Live(const SmallStep& step) {
       return;
     case Kind::kAdvanceClock:
       return store_.clock().Advance(static_cast<int64_t>(step.argument % 4));
+    case Kind::kAlter:
+      return Alter(step);
     case Kind::kReopen:
       snapshots_.clear();
       RequireOk(store_.Close(), "close");
@@ -259,6 +284,33 @@ void SmallRun::Write(const SmallStep& step) {
   if (step.synced) journal_->MarkDurable();
 }
 
+// It is durable, and so is what was written before it, since cells may go.
+void SmallRun::Alter(const SmallStep& step) {
+  const std::vector<FamilyOptions>& families = plan_.options.families;
+  JournalBatch entry;
+  entry.emptied = "w";
+  const FamilyOptions before = families[step.argument % families.size()];
+  entry.altered = before;
+  entry.altered->max_versions = 1 + static_cast<uint32_t>(step.argument / 2 % 4);
+  if (world_.ttl_micros != 0 || step.argument / 8 % 4 == 0) {
+    constexpr int64_t kTimes[] = {0, 3, 4, 6, 9};
+    entry.altered->ttl_micros = kTimes[step.argument / 32 % std::size(kTimes)];
+  }
+  if (world_.switches_memstores) entry.altered->ttl_micros = 0;
+  RequireOk(store_.engine().AlterFamily("w", *entry.altered), "alter");
+  const bool is_same = entry.altered->max_versions == before.max_versions &&
+                       entry.altered->ttl_micros == before.ttl_micros;
+  if (is_same) return;  // It makes nothing durable.
+  entry.now_micros = now();
+  entry.last_sequence = store_.engine().Info().last_sequence;
+  model_.AlterFamily("w", *entry.altered, entry.now_micros);
+  plan_.options = model_.table("w");
+  ++counters_.schema_edits;
+  ++counters_.limits_changed;
+  journal_->Append(std::move(entry));
+  journal_->MarkDurable();
+}
+
 void SmallRun::Crash(const SmallStep& step) {
   snapshots_.clear();
   const bool killed = step.kind == SmallStep::Kind::kKill;
@@ -286,6 +338,7 @@ void SmallRun::Crash(const SmallStep& step) {
     content.emplace(row.key, row);
   }
   model_ = journal_->Recover(recovered);
+  plan_.options = model_.table("w");
   const std::optional<std::string> duplicates = model_.Duplicates("w", now());
   if (duplicates.has_value()) throw Failure("after a crash rows are equal: " + *duplicates);
 }
@@ -301,9 +354,10 @@ void SmallRun::Check(bool thoroughly) {
 }
 
 void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
-  static const std::vector<Predicate> kOfFamilies[] = {SmallPredicates(false),
-                                                       SmallPredicates(true)};
-  const std::vector<Predicate>& predicates = kOfFamilies[world_.two_families ? 1 : 0];
+  static const std::vector<Predicate> kOfWorlds[2][2] = {
+      {SmallPredicates(false, false), SmallPredicates(false, true)},
+      {SmallPredicates(true, false), SmallPredicates(true, true)}};
+  const std::vector<Predicate>& predicates = kOfWorlds[world_.two_families][world_.lists];
   ++counters_.checks;
   if (thoroughly) {
     checker_.CheckTable(moment, plan_, 2);
@@ -326,11 +380,12 @@ void SmallRun::Verify() {
 
 std::string SmallStep::Describe() const {
   constexpr const char* kNames[] = {
-      "write",         "flush",  "compact", "run one job", "take snapshot", "release snapshot",
-      "advance clock", "reopen", "crash",   "kill"};
+      "write",         "flush", "compact", "run one job", "take snapshot", "release snapshot",
+      "advance clock", "alter", "reopen",  "crash",       "kill"};
   std::string text = kNames[static_cast<int>(kind)];
   for (const ModelOperation& operation : batch) text += "; " + operation.Describe();
   if (synced) text += "; synced";
+  if (kind == Kind::kAlter) text += " by " + std::to_string(argument);
   if (kind == Kind::kAdvanceClock) text += " by " + std::to_string(argument % 4);
   return text;
 }
@@ -346,7 +401,8 @@ std::string SmallWorld::Describe() const {
       "max_versions " + std::to_string(max_versions) + ", ttl " + std::to_string(ttl_micros) +
       (switches_memstores ? ", a memstore for every batch" : "") +
       (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
-      (unique_a ? ", by_a unique" : "") + (unique_all ? ", by_all unique" : "");
+      (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
+      (unique_all ? ", by_all unique" : "");
   for (const std::string& key : split_keys) text += ", a region from " + key;
   for (const SmallStep& step : steps) text += "\n    " + step.Describe();
   return text;
@@ -362,6 +418,7 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   world.switches_memstores = world.ttl_micros == 0 && dice.Chance(50);
   world.two_families = dice.Chance(40);
   world.rising = dice.Chance(40);
+  world.lists = dice.Chance(30);
   for (size_t i = 1; i < kRows.size(); ++i) {
     if (dice.Chance(25)) world.split_keys.push_back(kRows[i]);
   }

@@ -24,6 +24,7 @@ struct SmallStep {
     kTakeSnapshot,
     kReleaseSnapshot,
     kAdvanceClock,
+    kAlter,  ///< The limits of a family.
     kReopen,
     kCrash,
     kKill,
@@ -42,6 +43,7 @@ struct SmallWorld {
   bool switches_memstores = false;            ///< After every batch.
   bool two_families = false;                  ///< The column "c" lies in a second one.
   bool rising = false;                        ///< Operations have the time of their commit.
+  bool lists = false;                         ///< A value may be of two parts.
   bool unique_a = false, unique_all = false;  ///< An index over "a", and that over all columns.
   std::vector<std::string> split_keys{};      ///< Rows at which a region begins.
   uint64_t seed = 1;                          ///< Of the checks and the disk.

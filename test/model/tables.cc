@@ -50,6 +50,13 @@ TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> fami
   IndexOptions bucket = Index("by_bucket_of_tag", "", kBytes, ColumnType::kInt64);
   bucket.columns[0].functions = {Function::Bucket(5)};
   plan.options.indexes.push_back(std::move(bucket));
+  IndexOptions words = Index("by_words", "", kText, ColumnType::kBytes);
+  words.columns[0].functions = {Function::Words()};
+  plan.options.indexes.push_back(std::move(words));
+  IndexOptions parts = Index("by_parts_of_tag", "", kBytes, ColumnType::kBytes);
+  parts.columns[0].functions = {Function::Split("a")};
+  parts.columns[0].descending = dice->Chance(50);
+  plan.options.indexes.push_back(std::move(parts));
   plan.options.indexes.push_back(
       Index("by_section_size", "", kText, ColumnType::kText, {{"", kInteger, ColumnType::kInt64}}));
   plan.options.indexes.push_back(Index(
@@ -91,6 +98,9 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
   tables[1].options.indexes.back().unique = true;
   tables[1].options.indexes.push_back(Index("by_unique_m_size", "m", kInteger, ColumnType::kInt64));
   tables[1].options.indexes.back().unique = true;
+  IndexOptions trigrams = Index("by_trigrams", "w", kText, ColumnType::kBytes);
+  trigrams.columns[0].functions = {Function::Trigrams()};
+  tables[1].options.indexes.push_back(std::move(trigrams));
   Split(dice, &tables[1]);
   tables[2].timestamps = Timestamps::kExpiring;
   tables[2].options.indexes.push_back(Index("by_k_tag", "k", kBytes, ColumnType::kBytes));

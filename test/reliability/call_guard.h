@@ -171,6 +171,10 @@ class GuardedEngine final : public engine::Engine {
                         std::string_view row) override {
     return Within(guard_, [&] { return engine_->CheckUnchanged(snapshot, table, row); });
   }
+  Result<engine::KeyRanges> RowsOfQuery(const ReadOptions& options, std::string_view table,
+                                        const Predicate& predicate) override {
+    return Within(guard_, [&] { return engine_->RowsOfQuery(options, table, predicate); });
+  }
   Status CommitTransaction(const WriteOptions& options, const Snapshot& snapshot,
                            const engine::TransactionState& state) override {
     return Within(guard_, [&] { return engine_->CommitTransaction(options, snapshot, state); });

@@ -88,6 +88,7 @@ bool FaultRun::Adopt() {
   const std::string reason = history_.Contradiction(*content, false);
   if (!reason.empty()) return Fail("opened again: " + reason);
   history_.Recovered(*content);
+  history_.Found(machine_.engine().Info().tables);
   is_unknown_ = false;
   return true;
 }

@@ -81,6 +81,7 @@ class Script {
     return Add({.kind = Step::Kind::kToggleSnapshot, .key = name});
   }
   Script& RenewFamily() { return Add({.kind = Step::Kind::kRenewFamily, .table = "t"}); }
+  Script& AlterFamily() { return Add({.kind = Step::Kind::kAlterFamily, .table = "t"}); }
   Script& CopyTable() { return Add({.kind = Step::Kind::kCopyTable, .table = "t"}); }
   Script& RunJob() { return Add({.kind = Step::Kind::kRunJob}); }
   Script& Reopen() { return Add({.kind = Step::Kind::kReopen}); }
@@ -573,6 +574,32 @@ Workload FamiliesThatGo(uint64_t seed) {
       .Done();
 }
 
+// Limits of a family go up and down: what was cut stays cut, in files, in memory and in the log.
+Workload RaisedLimits(uint64_t seed) {
+  TableOptions table = Table("t");
+  table.families.push_back({.name = "m", .max_versions = 1, .block_size_bytes = 512});
+  const auto in_m = [](const std::string& row, const std::string& value) {
+    return Put(row, {{"x", value}}, "t", "m");
+  };
+  return Script("raised-limits", seed)
+      .Create(table)
+      .Written({in_m("r1", "1"), in_m("r2", "1"), Put("r1", {{"c", "a"}})})
+      .Flush()
+      .Written({in_m("r1", "2"), in_m("r3", "1")})
+      .Write(Durability::kBuffered, {in_m("r1", "3"), in_m("r2", "2")})
+      .AlterFamily()
+      .Written({in_m("r1", "4"), Delete(Kind::kDeleteRow, "r2"), in_m("r3", "2")})
+      .Flush()
+      .RunJob()
+      .AlterFamily()
+      .Written({in_m("r1", "5"), in_m("r2", "3")})
+      .AlterFamily()
+      .Synced({in_m("r1", "6"), in_m("r3", "3")})
+      .Compact()
+      .Written({in_m("r1", "7")})
+      .Done();
+}
+
 // Memstores that fill up and are flushed by background jobs.
 Workload BackgroundFlushes(uint64_t seed) {
   Script script("background-flushes", seed);
@@ -596,7 +623,7 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
       Families,     BackgroundFlushes,  ManifestRoll, MemoryBatches,     ManySegments,
       Splits,       MemoryBatchesSplit, RegionMerges, Removals,          FamiliesThatGo,
       Indexes,      BulkLoads,          TableCopies,  NamedSnapshots,    ObservedWrites,
-      UniqueValues};
+      RaisedLimits, UniqueValues};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

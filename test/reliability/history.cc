@@ -56,7 +56,9 @@ std::string History::Lane::TextOf(const Content& content) const {
 
 History::State History::Lane::After(const State& state, const Batch& batch) const {
   State after{state.model, {}, batch};
-  if (!batch.family.empty()) {
+  if (batch.altered.has_value()) {
+    after.model.AlterFamily(batch.emptied, *batch.altered, batch.micros);
+  } else if (!batch.family.empty()) {
     after.model.EmptyFamily(batch.emptied, batch.family);
   } else if (!batch.emptied.empty()) {
     after.model.Truncate(batch.emptied);
@@ -160,6 +162,15 @@ void History::DroppingFamily(const std::string& table, const std::string& family
   if (open.size() > kOpenMax) open.erase(open.begin());
 }
 
+void History::Altering(const std::string& table, const FamilyOptions& family) {
+  current_ = 0;
+  takes_time_ = false;
+  std::vector<Batch>& open = lanes_[current_].open;
+  open.push_back(
+      {.operations = {}, .durability = Durability::kSynced, .emptied = table, .altered = family});
+  if (open.size() > kOpenMax) open.erase(open.begin());
+}
+
 void History::Acknowledged() {
   takes_time_ = false;
   Lane& lane = lanes_[current_];
@@ -232,6 +243,22 @@ void History::Recovered(const Content& content) {
     lane.tried_deletion = false;
     lane.synced = lane.written = lane.logged_synced = lane.logged_written = 0;
   }
+}
+
+void History::Found(const std::vector<TableInfo>& tables) {
+  State& state = lanes_[0].states.back();
+  for (const TableInfo& table : tables) {
+    const std::string& name = table.options.name;
+    if (std::ranges::count(lanes_[0].tables, name) == 0) continue;
+    for (const FamilyOptions& found : table.options.families) {
+      const bool is_known =
+          std::ranges::any_of(state.model.table(name).families, [&found](const auto& family) {
+            return family.name == found.name && family.max_versions == found.max_versions;
+          });
+      if (!is_known) state.model.AlterFamily(name, found, 0);
+    }
+  }
+  state.text = lanes_[0].TextOfModel(state.model);
 }
 
 void History::CreatingSnapshot(const std::string& name, const Content& content) {

@@ -33,6 +33,8 @@ class History {
   void Removing(const std::string& table, bool is_truncated);
   /// As a batch that deletes the cells of the family, and is synced. Requires: as Removing.
   void DroppingFamily(const std::string& table, const std::string& family);
+  /// As a batch that cuts what is beyond the limits, and is synced. Requires: as Removing.
+  void Altering(const std::string& table, const FamilyOptions& family);
   /// The named snapshot may be there from now on, with that content; once it was created, it is.
   void CreatingSnapshot(const std::string& name, const Content& content);
   void SnapshotCreated(const std::string& name);
@@ -63,6 +65,8 @@ class History {
   std::string LiveContradiction(const Content& content) const;
   /// Takes what was found after a crash for durable. Requires: no contradiction.
   void Recovered(const Content& content);
+  /// Where the rows do not tell whether a family was altered before a crash, its options do.
+  void Found(const std::vector<TableInfo>& tables);
 
   /// Equal as long as the same must survive.
   uint64_t demand() const;
@@ -77,8 +81,9 @@ class History {
     /// A deletion that reads was tried before it: from then on a region may log everything, also
     /// when the deletion failed.
     bool follows_deletion = false;
-    std::string emptied = {};  ///< A table that loses all rows, or
-    std::string family = {};   ///< the cells of this family.
+    std::string emptied = {};                   ///< A table that loses all rows, or
+    std::string family = {};                    ///< the cells of this family, or
+    std::optional<FamilyOptions> altered = {};  ///< whose family of that name becomes this one.
     /// Whether anything is surely written, so that its durability says something of those before.
     bool surely_writes() const;
     bool is_logged() const;

@@ -29,6 +29,7 @@ class Runner {
   Status ToggleIndex(const Step& step);
   Status ToggleSnapshot(const Step& step);
   Status RenewFamily(const Step& step);
+  Status AlterFamily(const Step& step);
   Status CopyTable(const Step& step);
   Status CreateMissing();
   Status Create(const std::string& table);

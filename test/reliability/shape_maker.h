@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "format/functions.h"
 #include "test/reliability/shape.h"
 
 namespace tandem::reliability {
@@ -103,12 +104,15 @@ class ShapeMaker {
   }
   void AddIndexReads(const TableOptions& table, const IndexOptions& index) {
     const IndexColumn& column = index.columns[0];
-    const std::string name = column.family + ":" + column.qualifier;
+    const std::string name = TextOf(column.functions, column.family + ":" + column.qualifier);
     const std::string all = name + " IS NOT NULL";
-    AddRead({.kind = ShapeRead::Kind::kQuery,
-             .table = table.name,
-             .predicate = all,
-             .query = {.order_by = index.name}});
+    const bool is_multi_valued = format::AreMultiValued(column.functions);
+    if (!is_multi_valued) {  // Else rows have no order by it.
+      AddRead({.kind = ShapeRead::Kind::kQuery,
+               .table = table.name,
+               .predicate = all,
+               .query = {.order_by = index.name}});
+    }
     AddRead({.kind = ShapeRead::Kind::kQuery,
              .table = table.name,
              .predicate = all,
@@ -120,6 +124,7 @@ class ShapeMaker {
                .table = table.name,
                .predicate = one,
                .query = {.use_index = index.name}});
+      if (is_multi_valued) continue;
       AddRead({.kind = ShapeRead::Kind::kQuery,
                .table = table.name,
                .predicate = "NOT " + one,

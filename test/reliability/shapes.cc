@@ -198,6 +198,7 @@ Shape MakeRandom(const Workload& workload, uint64_t seed) {
       case Step::Kind::kToggleIndex:
       case Step::Kind::kToggleSnapshot:
       case Step::Kind::kRenewFamily:
+      case Step::Kind::kAlterFamily:
       case Step::Kind::kCopyTable:
       case Step::Kind::kRunJob:
         break;

@@ -51,6 +51,11 @@ TablePlan RandomTable(const std::string& name, Dice* dice) {
                       .qualifier = "c",
                       .functions = {Function::Substring(1, 1), Function::Lower()}}}});
   }
+  if (dice->Chance(30)) {
+    table.indexes.push_back(
+        {.name = "by_words",
+         .columns = {{.family = "d", .qualifier = "c", .functions = {Function::Words()}}}});
+  }
   if (dice->Chance(50)) {
     table.indexes.push_back(
         {.name = "by_c_n",
@@ -97,6 +102,7 @@ Step RandomStep(const std::vector<TablePlan>& plans, Dice* dice) {
   if (choice == 11 && !plan.unlogged) {
     step.kind = dice->Chance(50)   ? Step::Kind::kToggleIndex
                 : dice->Chance(33) ? Step::Kind::kRenewFamily
+                : dice->Chance(50) ? Step::Kind::kAlterFamily
                 : dice->Chance(50) ? Step::Kind::kTruncate
                                    : Step::Kind::kDropAndCreate;
     step.table = plan.options.name;
@@ -136,6 +142,7 @@ std::string Step::Describe() const {
                                     "create or drop an index",
                                     "create or drop a snapshot",
                                     "drop and add a family",
+                                    "alter a family",
                                     "copy onto itself",
                                     "run one job",
                                     "close and reopen"};

@@ -26,6 +26,7 @@ struct Step {
     kToggleIndex,     ///< An index is created, or dropped if it is there.
     kToggleSnapshot,  ///< The named snapshot `key` is created, or dropped if it is there.
     kRenewFamily,     ///< The last of several families is dropped, and one of its name added.
+    kAlterFamily,     ///< The last family keeps 3 versions from now on, or 1 if it keeps more.
     kCopyTable,       ///< The table is exported, attached to itself, and restored beside itself.
     kRunJob,          ///< One job of the background, if there is any.
     kReopen,          ///< A clean close, and an open.

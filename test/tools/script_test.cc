@@ -152,6 +152,7 @@ BOOST_AUTO_TEST_CASE(ObserversAreNames) { Run("observers"); }
 BOOST_AUTO_TEST_CASE(SnapshotsAreCreatedReadAndDropped) { Run("snapshots"); }
 BOOST_AUTO_TEST_CASE(IndexesComeAndGo) { Run("indexes"); }
 BOOST_AUTO_TEST_CASE(FunctionsOfColumnsAreIndexed) { Run("functions"); }
+BOOST_AUTO_TEST_CASE(SeveralValuesOfAColumnAreIndexed) { Run("multi_valued"); }
 BOOST_AUTO_TEST_CASE(SeveralColumnsAreIndexedTogether) { Run("composite"); }
 BOOST_AUTO_TEST_CASE(AUniqueIndexRefusesDuplicates) { Run("unique"); }
 BOOST_AUTO_TEST_CASE(IndexesAreCheckedAndMeasured) { Run("index_checks"); }

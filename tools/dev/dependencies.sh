@@ -14,6 +14,7 @@ what_of() {
     libxxhash-dev) echo "header xxhash.h" ;;
     liburing-dev) echo "header liburing.h" ;;
     libroaring-dev) echo "header roaring/roaring.h" ;;
+    libutf8proc-dev) echo "header utf8proc.h" ;;
     libfmt-dev) echo "header fmt/format.h" ;;
     libcli11-dev) echo "header CLI/CLI.hpp" ;;
     rapidjson-dev) echo "header rapidjson/document.h" ;;
@@ -38,6 +39,7 @@ project_of() {
     xxhash.h) echo "xxHash" ;;
     liburing.h) echo "liburing" ;;
     roaring/*) echo "CRoaring" ;;
+    utf8proc.h) echo "utf8proc" ;;
     fmt/*) echo "{fmt}" ;;
     CLI/*) echo "CLI11" ;;
     rapidjson/*) echo "RapidJSON" ;;

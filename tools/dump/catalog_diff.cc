@@ -43,6 +43,15 @@ void AddTable(const format::TableRecord& table, Properties* out) {
         Format("id {}, versions {}, ttl {}, compression {}, block size {}", family.id.value,
                options.max_versions, options.ttl_micros, CompressionName(options.compression),
                options.block_size_bytes);
+    for (const format::FormerLimits& limits : family.former_limits) {
+      properties[{"family", Format("{}:{}{}", table.name, options.name, dropped),
+                  Format("limits before {}", limits.changed_at.value)}] =
+          (limits.max_versions.has_value() ? Format("versions {} ", *limits.max_versions)
+                                           : std::string()) +
+          (limits.expired_through.has_value()
+               ? Format("expired through {}", *limits.expired_through)
+               : std::string());
+    }
   }
   for (const format::IndexRecord& index : table.indexes) {
     std::string columns;

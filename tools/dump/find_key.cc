@@ -37,6 +37,8 @@ class KeySearch {
   Status SearchDerived(format::StoreFile* file, uint32_t ordinal);
   Status SearchIndex(format::StoreFile* file, const format::IndexRecord& index, uint32_t ordinal,
                      const format::Cell& cell);
+  Status SearchEntry(format::IndexSection* section, const format::IndexRecord& index,
+                     uint32_t ordinal, const format::Cell& cell, std::string key);
   Status SearchLog(Dump& dump);
   void AddOperation(const wal::Operation& operation);
   const format::RegionRecord* RegionOf(format::TableId table) const;
@@ -189,9 +191,17 @@ Status KeySearch::SearchDerived(format::StoreFile* file, uint32_t ordinal) {
 Status KeySearch::SearchIndex(format::StoreFile* file, const format::IndexRecord& index,
                               uint32_t ordinal, const format::Cell& cell) {
   ASSIGN_OR_RETURN(format::IndexSection* const section, file->Index(index.id));
+  if (section == nullptr) return {};
   // A value that does not fit has no entry.
-  std::string key;
-  if (section == nullptr || !format::AppendPutKey(index.columns.front(), cell, &key)) return {};
+  format::PutKeys keys;
+  for (const std::string_view key : keys.Of(index.columns.front(), cell)) {
+    RETURN_IF_ERROR(SearchEntry(section, index, ordinal, cell, std::string(key)));
+  }
+  return {};
+}
+
+Status KeySearch::SearchEntry(format::IndexSection* section, const format::IndexRecord& index,
+                              uint32_t ordinal, const format::Cell& cell, std::string key) {
   const format::KeyRange value = format::StartingWith(std::move(key));
   bool is_found = false;
   for (const auto& [part, name] : {std::pair(format::IndexPart::kCurrent, "current part"),

@@ -137,6 +137,24 @@ void WriteHexRecord(uint64_t offset, std::string_view bytes, RecordWriter* write
   writer->Add({Format("{:#010x}", offset), hex, text});
 }
 
+namespace {
+
+void DumpFormerLimits(const format::TableRecord& table, RecordWriter* writer) {
+  if (table.last_limits_change().value == 0) return;
+  writer->Begin("former_limits",
+                {"table", "family_id", "changed_at", "versions", "expired_through_micros"});
+  for (const format::FamilyRecord& family : table.families) {
+    for (const format::FormerLimits& limits : family.former_limits) {
+      writer->Add({table.name, family.id.value, limits.changed_at.value,
+                   limits.max_versions.has_value() ? Value(*limits.max_versions) : Value(),
+                   limits.expired_through.has_value() ? Value(*limits.expired_through) : Value()});
+    }
+  }
+  writer->End();
+}
+
+}  // namespace
+
 void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
   writer->Begin("family", {"table", "table_id", "family", "family_id", "versions", "ttl_micros",
                            "compression", "block_size_bytes"});
@@ -147,6 +165,7 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
                  CompressionName(family.options.compression), family.options.block_size_bytes});
   }
   writer->End();
+  DumpFormerLimits(table, writer);
   if (!table.row_key.empty()) {
     writer->Begin("row_key", {"table", "row_key"});
     writer->Add({table.name, table.row_key});

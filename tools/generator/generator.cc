@@ -30,11 +30,47 @@ size_t ValueCount(Dice* dice, Predicate::Kind kind) {
   return kind == Kind::kBetween ? 2 : 1;
 }
 
+Function RandomMultiValued(Dice* dice) {
+  switch (dice->Below(4)) {
+    case 0:
+      return Function::Words();
+    case 1:
+      return Function::Trigrams();
+    case 2:
+      return Function::JsonEach("$");
+    default:
+      return Function::Split(dice->Pick(std::vector<std::string>{"a", "e", "1", "\xff"}));
+  }
+}
+
+// What functions make of a stored value, one of several; nullopt: nothing.
+std::optional<std::string> OneMadeOf(const Functions& functions, const std::string& stored,
+                                     Dice* dice) {
+  const auto timestamp = static_cast<int64_t>(dice->Below(9));
+  std::string value;
+  if (!format::AreMultiValued(functions)) {
+    const bool is_made = format::ApplyFunctions(functions, stored, timestamp, &value);
+    return is_made ? std::optional(std::move(value)) : std::nullopt;
+  }
+  format::ValueList values;
+  format::ApplyMultiValued(functions, stored, timestamp, &values);
+  if (values.empty()) return std::nullopt;
+  return std::string(values[dice->Below(values.size())]);
+}
+
 }  // namespace
+
+bool HasOrder(const IndexOptions& index) {
+  return !format::AreMultiValued(index.columns[0].functions);
+}
 
 Functions RandomFunctions(Dice* dice) {
   Functions functions;
   for (uint64_t count = dice->Chance(70) ? 1 : 2; count > 0; --count) {
+    if (dice->Chance(25) && !format::AreMultiValued(functions)) {
+      functions.push_back(RandomMultiValued(dice));
+      continue;
+    }
     switch (dice->Below(9)) {
       case 0:
         functions.push_back(Function::Lower());
@@ -271,9 +307,9 @@ std::optional<Predicate> Generator::CompositeAnd() {
 Predicate Generator::Leaf() {
   using Kind = Predicate::Kind;
   static const std::vector<Kind> kKinds = {
-      Kind::kEqual,       Kind::kEqual,   Kind::kEqual,          Kind::kNotEqual, Kind::kLess,
-      Kind::kLessOrEqual, Kind::kGreater, Kind::kGreaterOrEqual, Kind::kBetween,  Kind::kIn,
-      Kind::kPrefix,      Kind::kIsNull,  Kind::kIsNull,         Kind::kIsNotNull};
+      Kind::kEqual,       Kind::kEqual,   Kind::kEqual,          Kind::kNotEqual,  Kind::kLess,
+      Kind::kLessOrEqual, Kind::kGreater, Kind::kGreaterOrEqual, Kind::kBetween,   Kind::kIn,
+      Kind::kPrefix,      Kind::kIsNull,  Kind::kIsNull,         Kind::kIsNotNull, Kind::kContains};
   Kind kind = dice_.Pick(kKinds);
   if (dice_.Chance(8)) return RowKeyLeaf(kind);
   if (plan_.functions && dice_.Chance(25)) return FunctionLeaf(kind);
@@ -281,13 +317,17 @@ Predicate Generator::Leaf() {
   const ColumnPlan& column = Column(family);
   const std::optional<ColumnType> cast = Cast();
   const ValueKind literals = cast == ColumnType::kInt64 ? ValueKind::kInteger : column.kind;
-  if (literals == ValueKind::kInteger && kind == Kind::kPrefix) kind = Kind::kEqual;
+  bool is_part = kind == Kind::kPrefix || kind == Kind::kContains;
+  if (literals == ValueKind::kInteger && std::exchange(is_part, false)) kind = Kind::kEqual;
   const bool is_outside = dice_.Chance(8);
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
     value = is_outside && dice_.Chance(70) ? RandomOutsider(&dice_, literals) : Value(literals);
   }
-  if (kind == Kind::kPrefix && !is_outside) values[0].resize(dice_.Below(values[0].size() + 1));
+  if (is_part && !is_outside && !values.empty()) {
+    values[0].resize(dice_.Below(values[0].size() + 1));
+    if (kind == Kind::kContains) values[0].erase(0, dice_.Below(3));
+  }
   const Predicate leaf =
       Predicate::Compare(kind, ColumnText(family, column.qualifier), std::move(values));
   return cast.has_value() ? leaf.As(*cast) : leaf;
@@ -307,14 +347,14 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
     cast = indexed.type;
   }
   const ColumnType type = *format::TypeOfFunctions(functions, cast);
-  if (type != ColumnType::kText && kind == Predicate::Kind::kPrefix) kind = Predicate::Kind::kEqual;
+  const bool is_part = kind == Predicate::Kind::kPrefix || kind == Predicate::Kind::kContains;
+  if (type != ColumnType::kText && is_part) kind = Predicate::Kind::kEqual;
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
-    const std::string stored = Value(plan.kind);
-    const auto timestamp = static_cast<int64_t>(dice_.Below(9));
-    const bool is_made = format::ApplyFunctions(functions, stored, timestamp, &value);
-    const bool fits = type == ColumnType::kText || format::ParseInt64(value).has_value();
-    if (!is_made || !fits) value = std::to_string(dice_.Below(9));
+    const std::optional<std::string> made = OneMadeOf(functions, Value(plan.kind), &dice_);
+    const bool fits =
+        type == ColumnType::kText || (made.has_value() && format::ParseInt64(*made).has_value());
+    value = made.has_value() && fits ? *made : std::to_string(dice_.Below(9));
   }
   return Predicate::Compare(kind, column, std::move(values)).WithFunctions(functions).As(type);
 }
@@ -329,7 +369,7 @@ std::optional<ColumnType> Generator::Cast() {
 
 Predicate Generator::RowKeyLeaf(Predicate::Kind kind) {
   using Kind = Predicate::Kind;
-  if (kind == Kind::kIsNull || kind == Kind::kIsNotNull) kind = Kind::kLess;
+  if (kind >= Kind::kContains) kind = Kind::kLess;
   std::vector<std::string> keys(ValueCount(&dice_, kind));
   for (std::string& key : keys) key = Key();
   if (kind == Kind::kPrefix) keys[0].resize(dice_.Below(keys[0].size() + 1));
@@ -354,7 +394,10 @@ ScanOptions Generator::NewScan() {
 
 QueryOptions Generator::NewQuery() {
   QueryOptions query;
-  if (dice_.Chance(30)) query.order_by = dice_.Pick(plan_.options.indexes).name;
+  if (dice_.Chance(30)) {
+    const IndexOptions& index = dice_.Pick(plan_.options.indexes);
+    if (HasOrder(index)) query.order_by = index.name;
+  }
   query.descending = !query.order_by.empty() && dice_.Chance(50);
   if (dice_.Chance(30)) query.limit = 1 + dice_.Below(20);
   if (dice_.Chance(30)) query.use_index = dice_.Pick(plan_.options.indexes).name;
@@ -404,7 +447,11 @@ std::vector<std::string> IndexesOf(const Predicate& predicate, const TableOption
     const IndexColumn& column = index.columns[0];
     const std::string& family = FamilyMeant(table, column.family);
     const bool serves = std::ranges::any_of(predicate.children(), [&](const Predicate& child) {
-      if (child.kind() == Predicate::Kind::kNot) return false;
+      using Kind = Predicate::Kind;
+      if (child.kind() == Kind::kNot) return false;
+      const bool is_of_words =
+          !child.functions().empty() && child.functions().back().kind == FunctionKind::kWords;
+      if (child.kind() == Kind::kContains && !is_of_words) return false;
       return !child.is_row_key() && child.children().empty() &&
              child.qualifier() == column.qualifier && child.functions() == column.functions &&
              FamilyMeant(table, child.family()) == family;

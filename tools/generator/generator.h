@@ -100,6 +100,8 @@ class Generator {
 
 /// One function of a column, or two.
 Functions RandomFunctions(Dice* dice);
+/// Whether rows have an order by the index.
+bool HasOrder(const IndexOptions& index);
 
 /// A column that only the large Puts of a generator write.
 std::string LargeColumn(uint64_t number);

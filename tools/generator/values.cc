@@ -29,6 +29,8 @@ std::string RandomText(Dice* dice) {
                                                   "c",
                                                   "d",
                                                   "e",
+                                                  "Game a\xc3\x89 b",
+                                                  "e d, c/b a",
                                                   "\xf0\x9f\x98\x80"};
   return dice->Pick(kWords);
 }

@@ -24,7 +24,8 @@ MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
 # a number, which may be left out with ?.
 FIELDS = {
     'table': 'id name$ secret$ family* index* typed* next_index? observer+ row_key+',
-    'family': 'id name$ max_versions ttl compression block_size',
+    'family': 'id name$ max_versions ttl compression block_size dropped? former*',
+    'former': 'changed_at max_versions? expired?',
     'index': 'id name$ state column* unique?',
     'column': 'family qualifier$ type descending function*', 'function': 'kind first? count? text+',
     'typed': 'family qualifier$ type',

@@ -165,6 +165,29 @@ void Model::EmptyFamily(const std::string& name, const std::string& family) {
   });
 }
 
+void Model::AlterFamily(const std::string& name, const FamilyOptions& options, int64_t now_micros) {
+  Table& table = tables_.at(name);
+  const size_t place = FamilyOf(table.options, options.name);
+  FamilyOptions& family = table.options.families[place];
+  for (auto row = table.rows.begin(); row != table.rows.end();) {
+    auto columns = std::make_shared<Columns>(*row->second);
+    for (auto column = columns->begin(); column != columns->end();) {
+      Versions& versions = column->second;
+      if (column->first.first == place) {
+        std::erase_if(versions, [&](const auto& version) {
+          return IsExpired(version.first, family, now_micros);
+        });
+        if (versions.size() > options.max_versions) versions.resize(options.max_versions);
+      }
+      column = versions.empty() ? columns->erase(column) : std::next(column);
+    }
+    const bool is_empty = columns->empty();
+    row->second = std::move(columns);
+    row = is_empty ? table.rows.erase(row) : std::next(row);
+  }
+  family = options;
+}
+
 void Model::Rename(const std::string& from, const std::string& to) {
   auto table = tables_.extract(from);
   table.key() = to;

@@ -86,6 +86,9 @@ class Model {
   void Truncate(const std::string& table) { tables_.at(table).rows.clear(); }
   /// Takes away the cells of a family, and the types of its columns.
   void EmptyFamily(const std::string& table, const std::string& family);
+  /// The family of that name gets these options. What its former limits hide at `now_micros`, and
+  /// what is beyond the new number of versions, is gone for good.
+  void AlterFamily(const std::string& table, const FamilyOptions& options, int64_t now_micros);
   void Rename(const std::string& from, const std::string& to);
   /// Conditions on a column keep the type that they had.
   void ChangeIndexes(const std::string& table,
@@ -148,9 +151,10 @@ class Model {
   /// Those of them that the read's bounds leave, newest first.
   static Versions Shown(const Versions& versions, const FamilyOptions& family,
                         const ModelRead& read);
-  static std::optional<std::string> Newest(const Table& table, const Columns& columns,
-                                           size_t family, std::string_view qualifier,
-                                           const Functions& functions, const ModelRead& read);
+  /// The value of a column, or what the functions make of it: nothing, one or several.
+  static std::vector<std::string> Newest(const Table& table, const Columns& columns, size_t family,
+                                         std::string_view qualifier, const Functions& functions,
+                                         const ModelRead& read);
   static std::optional<ModelRow> Visible(const Table& table, const std::string& key,
                                          const Columns& columns, const ModelRead& read);
   static std::optional<std::vector<std::string>> ValuesOf(const Table& table,

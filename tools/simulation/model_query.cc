@@ -12,7 +12,8 @@ namespace tandem::test {
 namespace {
 
 bool IsRange(Predicate::Kind kind) {
-  return kind != Predicate::Kind::kPrefix && kind != Predicate::Kind::kIn;
+  return kind != Predicate::Kind::kPrefix && kind != Predicate::Kind::kContains &&
+         kind != Predicate::Kind::kIn;
 }
 
 bool Holds(Predicate::Kind kind, ColumnType type, const std::string& value,
@@ -20,6 +21,7 @@ bool Holds(Predicate::Kind kind, ColumnType type, const std::string& value,
   const auto compare = [&](size_t i) { return CompareValues(type, value, operands[i]); };
   if (!IsRange(kind)) {
     if (kind == Predicate::Kind::kPrefix) return value.starts_with(operands[0]);
+    if (kind == Predicate::Kind::kContains) return value.find(operands[0]) != std::string::npos;
     for (size_t i = 0; i < operands.size(); ++i) {
       if (compare(i) == 0) return true;
     }
@@ -133,6 +135,22 @@ ColumnType TypeOfFunctions(const Functions& functions, std::optional<ColumnType>
   return *type;
 }
 
+// What the functions make of a stored value: nothing, one or several.
+std::vector<std::string> MadeOf(const Functions& functions, const std::string& stored,
+                                int64_t timestamp) {
+  if (functions.empty()) return {stored};
+  if (!format::AreMultiValued(functions)) {
+    std::string made;
+    if (!format::ApplyFunctions(functions, stored, timestamp, &made)) return {};
+    return {std::move(made)};
+  }
+  format::ValueList list;
+  format::ApplyMultiValued(functions, stored, timestamp, &list);
+  std::vector<std::string> values;
+  for (size_t i = 0; i < list.size(); ++i) values.emplace_back(list[i]);
+  return values;
+}
+
 ColumnType TypeOfIndexed(const IndexColumn& column) {
   return column.functions.empty() ? column.type : TypeOfFunctions(column.functions, column.type);
 }
@@ -196,10 +214,11 @@ bool Model::Refuses(const ModelOperation& operation) const {
       return false;
     }
     if (indexed.functions.empty()) return !FitsType(indexed.type, column.second);
-    std::string made;
     return TypeOfIndexed(indexed) == ColumnType::kText &&
-           format::ApplyFunctions(indexed.functions, column.second, 0, &made) && IsUtf8(made) &&
-           EncodedSize(made) > kIndexKeyBytesMax;
+           std::ranges::any_of(MadeOf(indexed.functions, column.second, 0),
+                               [](const std::string& made) {
+                                 return IsUtf8(made) && EncodedSize(made) > kIndexKeyBytesMax;
+                               });
   };
   return std::ranges::any_of(operation.columns, [&](const auto& column) {
     return std::ranges::any_of(options.indexes, [&](const IndexOptions& index) {
@@ -209,18 +228,15 @@ bool Model::Refuses(const ModelOperation& operation) const {
   });
 }
 
-std::optional<std::string> Model::Newest(const Table& table, const Columns& columns, size_t family,
-                                         std::string_view qualifier, const Functions& functions,
-                                         const ModelRead& read) {
+std::vector<std::string> Model::Newest(const Table& table, const Columns& columns, size_t family,
+                                       std::string_view qualifier, const Functions& functions,
+                                       const ModelRead& read) {
   const auto found = columns.find(std::pair(family, std::string(qualifier)));
-  if (found == columns.end()) return std::nullopt;
+  if (found == columns.end()) return {};
   const Versions shown = Shown(found->second, table.options.families[family], read);
-  if (shown.empty()) return std::nullopt;
+  if (shown.empty()) return {};
   const auto& [timestamp, value] = shown[0];
-  if (functions.empty()) return value;
-  std::string made;
-  if (!format::ApplyFunctions(functions, value, timestamp, &made)) return std::nullopt;
-  return made;
+  return MadeOf(functions, value, timestamp);
 }
 
 // Of all columns of the index; nullopt: one has none that the index takes.
@@ -271,26 +287,39 @@ std::optional<std::string> Model::Value(const std::string& table, const std::str
   const Table& in = tables_.find(table)->second;
   const auto found = in.rows.find(row);
   if (found == in.rows.end()) return std::nullopt;
-  return Newest(in, *found->second, FamilyOf(in.options, column.family), column.qualifier,
-                functions, {now_micros, 1, {}});
+  const std::vector<std::string> values =
+      Newest(in, *found->second, FamilyOf(in.options, column.family), column.qualifier, functions,
+             {now_micros, 1, {}});
+  return values.empty() ? std::nullopt : std::optional(values[0]);
 }
 
 bool Model::MatchesColumn(const Table& table, const std::string& key, const Columns& columns,
                           const Predicate& predicate, const ModelRead& read) {
-  std::optional<std::string> value = key;
+  std::vector<std::string> values = {key};
   ColumnType type = ColumnType::kBytes;
   if (!predicate.is_row_key()) {
     const size_t family = FamilyOf(table.options, predicate.family());
     type = predicate.functions().empty()
                ? predicate.type().value_or(TypeOf(table.options, family, predicate.qualifier()))
                : TypeOfFunctions(predicate.functions(), predicate.type());
-    value = Newest(table, columns, family, predicate.qualifier(), predicate.functions(), read);
+    values = Newest(table, columns, family, predicate.qualifier(), predicate.functions(), read);
     // All bytes fit, at any length.
-    if (value.has_value() && type != ColumnType::kBytes && !FitsType(type, *value)) value.reset();
+    std::erase_if(values, [type](const std::string& value) {
+      return type != ColumnType::kBytes && !FitsType(type, value);
+    });
   }
-  if (predicate.kind() == Predicate::Kind::kIsNull) return !value.has_value();
-  if (predicate.kind() == Predicate::Kind::kIsNotNull) return value.has_value();
-  return value.has_value() && Holds(predicate.kind(), type, *value, predicate.values());
+  if (predicate.kind() == Predicate::Kind::kIsNull) return values.empty();
+  if (predicate.kind() == Predicate::Kind::kIsNotNull) return !values.empty();
+  const Functions& functions = predicate.functions();
+  if (predicate.kind() == Predicate::Kind::kContains && !functions.empty() &&
+      functions.back().kind == FunctionKind::kWords) {
+    return std::ranges::all_of(
+        MadeOf({Function::Words()}, predicate.values()[0], 0),
+        [&](const std::string& word) { return std::ranges::find(values, word) != values.end(); });
+  }
+  return std::ranges::any_of(values, [&](const std::string& value) {
+    return Holds(predicate.kind(), type, value, predicate.values());
+  });
 }
 
 bool Model::Matches(const Table& table, const std::string& key, const Columns& columns,
@@ -331,9 +360,11 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
     if (!Matches(in, key, *columns, predicate, read)) continue;
     std::vector<std::optional<std::string>> values;
     for (const IndexColumn& column : order) {
+      const std::vector<std::string> newest =
+          Newest(in, *columns, FamilyOf(in.options, column.family), column.qualifier,
+                 column.functions, read);
       std::optional<std::string>& value =
-          values.emplace_back(Newest(in, *columns, FamilyOf(in.options, column.family),
-                                     column.qualifier, column.functions, read));
+          values.emplace_back(newest.empty() ? std::nullopt : std::optional(newest[0]));
       if (value.has_value() && !FitsType(TypeOfIndexed(column), *value)) value.reset();
     }
     if (!values.empty() && !values.front().has_value()) continue;

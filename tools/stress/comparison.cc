@@ -137,6 +137,7 @@ Status Reads::CompareCounts(const Predicate& predicate, const QueryOptions& quer
 }
 
 Status Reads::CompareOrder(const IndexOptions& index) {
+  if (!test::HasOrder(index)) return {};
   QueryOptions query;
   query.order_by = index.name;
   query.descending = dice_.Chance(50);

@@ -16,13 +16,13 @@
 namespace tandem::stress {
 namespace {
 
-constexpr uint64_t kMagic = 0x3453534552545354;  // "TSTRESS4"
+constexpr uint64_t kMagic = 0x3553534552545354;  // "TSTRESS5"
 constexpr size_t kHeaderBytes = 4096;
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 size_t SizeOf(uint64_t threads, uint64_t slots) {
-  return kHeaderBytes + threads * sizeof(ThreadState) + slots * sizeof(SlotState);
+  return kHeaderBytes + sizeof(Lists) + threads * sizeof(ThreadState) + slots * sizeof(SlotState);
 }
 
 Status ErrnoError(const std::string& path) {
@@ -33,7 +33,9 @@ Status ErrnoError(const std::string& path) {
 }  // namespace
 
 Expected::Expected(void* memory, size_t size_bytes) : memory_(memory), size_bytes_(size_bytes) {
-  char* const at = static_cast<char*>(memory_) + kHeaderBytes;
+  char* at = static_cast<char*>(memory_) + kHeaderBytes;
+  lists_ = reinterpret_cast<Lists*>(at);
+  at += sizeof(Lists);
   threads_ = reinterpret_cast<ThreadState*>(at);
   slots_ = reinterpret_cast<SlotState*>(at + header().threads * sizeof(ThreadState));
 }

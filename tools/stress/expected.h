@@ -15,13 +15,16 @@
 // with the new value, which counts those before it: where the level survives the process, `kept`
 // rises to that. So it is with the transfers that an account takes part in.
 //
+// An append to a list begins and is acknowledged as an increment is. Besides, each place of the
+// list has the token that some call has returned there (lists.h).
+//
 // A shelf has one generation in all of its rows (shelves.h). Writes of shelves, and truncations,
 // keep the stamps at which they began and ended: what ended before another began came before it.
 //
 // Of a table that is copied, and of a named snapshot, a hash says what it holds (contents.h).
 //
-// Layout: Header, ThreadState of each thread, SlotState of each slot; numbers as in memory, since
-// only the machine that wrote it reads it.
+// Layout: Header, Lists, ThreadState of each thread, SlotState of each slot; numbers as in memory,
+// since only the machine that wrote it reads it.
 #pragma once
 
 #include <atomic>
@@ -37,6 +40,8 @@ inline constexpr uint32_t kEntries = 64;
 inline constexpr uint32_t kTouchedMax = 12;
 inline constexpr uint32_t kCounters = 4;
 inline constexpr uint32_t kAccounts = 6;
+inline constexpr uint32_t kLists = 3;
+inline constexpr uint32_t kListTokens = 1024;
 inline constexpr uint32_t kShelfRows = 24;
 inline constexpr uint32_t kTruncations = 16;
 inline constexpr uint32_t kSavedSnapshots = 3;
@@ -56,6 +61,8 @@ enum class Count : uint8_t {
   kRegionMerges,
   kIncrements,
   kTransfers,
+  kAppends,
+  kPassedTables,
   kChecked,
   kIndexChanges,
   kFamilyChanges,
@@ -83,6 +90,22 @@ struct CounterState {
   }
   /// After a recovery.
   void GoOnFrom(uint64_t count) { begun = acked = kept = count; }
+};
+
+inline constexpr uint32_t kListThreads = 64;
+/// Each thread may begin an append to a list that is full by then.
+inline constexpr uint32_t kListPlaces = kListTokens + kListThreads;
+
+struct ListState {
+  CounterState length;                          // In tokens.
+  std::atomic<uint64_t> places[kListPlaces];    // 0: not known yet.
+  std::atomic<uint64_t> numbers[kListThreads];  // Of the next token of each thread.
+};
+
+/// Generation g of list l has states[l][g % 2].
+struct Lists {
+  std::atomic<uint64_t> generations[kLists];
+  ListState states[kLists][2];
 };
 
 /// When something began and ended; 0: it has not ended yet.
@@ -171,6 +194,10 @@ class Expected {
   SlotState& slot(uint32_t number) { return slots_[number]; }
   CounterState& counter(uint32_t number) { return header().counters[number]; }
   CounterState& account(uint32_t number) { return header().accounts[number]; }
+  Lists& lists() { return *lists_; }
+  uint64_t list_generation(uint32_t number) { return lists_->generations[number]; }
+  /// Of its present generation.
+  ListState& list(uint32_t number) { return lists_->states[number][list_generation(number) % 2]; }
   uint64_t NextStamp() { return header().stamp.fetch_add(1) + 1; }
   void Add(Count what, uint64_t count = 1) {
     header().counts[static_cast<size_t>(what)].fetch_add(count, std::memory_order_relaxed);
@@ -185,6 +212,7 @@ class Expected {
 
   void* memory_;
   size_t size_bytes_;
+  Lists* lists_ = nullptr;
   ThreadState* threads_ = nullptr;
   SlotState* slots_ = nullptr;
 };

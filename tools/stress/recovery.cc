@@ -9,12 +9,14 @@
 // 4. A loose row has any generation from the one that was flushed to the one that was begun.
 // 5. A counter has a number from the one that was kept to the one that was begun.
 // 6. So it is with the transfers of an account; all balances have the sum that they always have.
-// 7. A shelf has one generation, from the one that was kept to the one that was begun, or it is
+// 7. A list begins with what was kept of it, every token is where a call has returned it, and those
+//    of each thread are there without a hole.
+// 8. A shelf has one generation, from the one that was kept to the one that was begun, or it is
 //    empty where a truncation that had begun may have come after that. So a bulk load is there with
 //    all of its rows or with none (shelves.h).
-// 8. Snapshots with names, and tables that are copied as files, hold what they held, or what they
+// 9. Snapshots with names, and tables that are copied as files, hold what they held, or what they
 //    were to hold when the process ended.
-// 9. A row that lost generations gets a new one that owes nothing to them, so that they are never
+// 10. A row that lost generations gets a new one that owes nothing to them, so that they are never
 //    written again, and could be distinguished from what comes.
 #include <algorithm>
 #include <limits>
@@ -23,6 +25,8 @@
 #include "base/status_macros.h"
 #include "tools/stress/copies.h"
 #include "tools/stress/finding.h"
+#include "tools/stress/lists.h"
+#include "tools/stress/passing.h"
 #include "tools/stress/saved.h"
 #include "tools/stress/schema.h"
 #include "tools/stress/stock.h"
@@ -81,6 +85,8 @@ Status Recovery::Run() {
   RETURN_IF_ERROR(RecoverLoose());
   RETURN_IF_ERROR(RecoverSums(stressed_));
   RETURN_IF_ERROR(RecoverAccounts(stressed_));
+  RETURN_IF_ERROR(RecoverLists(stressed_));
+  RETURN_IF_ERROR(RecoverPassing(stressed_));
   RETURN_IF_ERROR(RecoverStock(stressed_));
   RETURN_IF_ERROR(RecoverSaved(stressed_));
   RETURN_IF_ERROR(RecoverCopies(stressed_));

@@ -51,6 +51,8 @@ TableOptions North(uint64_t seed, const std::vector<std::string>& keys) {
          .qualifier = "word",
          .functions = {Function::Substring(1, 2), Function::Upper()}}}},
       {"bucket", {{.family = "h", .qualifier = "tag", .functions = {Function::Bucket(7)}}}},
+      {"trigrams", {{.family = "d", .qualifier = "word", .functions = {Function::Trigrams()}}}},
+      {"parts", {{.family = "h", .qualifier = "tag", .functions = {Function::Split("a")}}}},
       {"word_gen", {{"d", "word", ColumnType::kText}, {"d", "gen", ColumnType::kInt64, true}}},
       {"size_tag_word",
        {{"w", "size", ColumnType::kInt64},
@@ -115,6 +117,21 @@ WriteBatch FirstBalances() {
                                               ColumnValue{"moves", "0"}};
   for (uint32_t i = 0; i < kAccounts; ++i) batch.PutColumns(kBank, AccountKey(i), "d", columns);
   return batch;
+}
+
+TableOptions NewLists() {
+  TableOptions lists;
+  lists.name = kListsTable;
+  lists.families = {{.name = "d", .block_size_bytes = 512}};
+  // By the thread of the first token: the value is soon too long for an index.
+  lists.indexes = {
+      {"first", {{.family = "d", .qualifier = "list", .functions = {Function::Substring(1, 2)}}}}};
+  lists.split_keys = {ListKey(1, 0)};
+  return lists;
+}
+
+std::string ListKey(uint32_t list, uint64_t generation) {
+  return tools::Format("list-{}-{:06}", list, generation);
 }
 
 TableOptions NewStock() {

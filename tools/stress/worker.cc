@@ -8,6 +8,7 @@
 #include "tools/stress/copies.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/loads.h"
+#include "tools/stress/passing.h"
 #include "tools/stress/saved.h"
 #include "tools/stress/schema.h"
 #include "tools/stress/stock.h"
@@ -29,7 +30,8 @@ constexpr uint64_t kUnkeptMax = 40;
 
 Status Worker::Step() {
   const uint64_t choice = dice_.Below(1000);
-  if (choice < 350) return Write();
+  if (choice < 335) return Write();
+  if (choice < 350) return Append();
   if (choice < 375) return Stock();
   if (choice < 405) return Increment();
   if (choice < 430) return MoveMoney();
@@ -71,6 +73,15 @@ Status Worker::MoveMoney() {
   transfer.durability = Level();
   transfer.by_increments = dice_.Chance(50);
   return stress::MoveMoney(stressed_, transfer, &moves_);
+}
+
+Status Worker::Append() {
+  const auto list = static_cast<uint32_t>(dice_.Below(kLists));
+  if (dice_.Chance(30)) return ReadList(stressed_, list);
+  return AppendToList(
+      stressed_,
+      {.list = list, .thread = thread_, .durability = Level(), .in_transaction = dice_.Chance(30)},
+      &lengths_);
 }
 
 /// What outlives the process beside the tables: named snapshots, and tables as files.
@@ -379,8 +390,24 @@ Status Worker::ChangeIndex(const std::string& table) {
   return In(Format("{} index {} of {}", drops ? "drop" : "create", index.name, table), status);
 }
 
+/// Other limits of a family that nobody writes to. Merges that run beside it begin again, and later
+/// ones give the cells of all families another sequence.
+Status Worker::AlterFamily(const std::string& table) {
+  const auto versions = 1 + static_cast<uint32_t>(dice_.Below(5));
+  stressed_.Begin("alteration of a family");
+  stressed_.log->Add(Format("{} alter family extra of {} to {}", thread_, table, versions));
+  const Status status =
+      stressed_.database->AlterFamily(table, {.name = "extra", .max_versions = versions});
+  // It may not be there, and limits are changed a number of times until the table is compacted.
+  const bool is_refused =
+      status.code() == StatusCode::kNotFound || status.code() == StatusCode::kUnsupported;
+  if (status.ok()) stressed_.expected->Add(Count::kFamilyChanges);
+  return is_refused ? Status() : In("alter family extra of " + table, status);
+}
+
 /// Adds a family that nobody writes to, or drops it, beside all that reads and writes the others.
 Status Worker::ChangeFamily(const std::string& table) {
+  if (dice_.Chance(40)) return AlterFamily(table);
   const bool drops = dice_.Chance(50);
   stressed_.Begin(drops ? "drop of a family" : "addition of a family");
   stressed_.log->Add(Format("{} {} family extra of {}", thread_, drops ? "drop" : "add", table));
@@ -398,7 +425,8 @@ Status Worker::Care() {
     const std::string changed = dice_.Chance(20) ? kStock : dice_.Chance(50) ? kNorth : kSouth;
     return dice_.Chance(70) ? ChangeIndex(changed) : ChangeFamily(changed);
   }
-  const std::string small = dice_.Chance(50) ? kStock : dice_.Chance(50) ? kSums : kBank;
+  if (dice_.Chance(15)) return PassTable(stressed_, thread_, Level());
+  const char* const small = dice_.Pick(std::vector{kStock, kStock, kSums, kBank, kListsTable});
   const std::string table = dice_.Chance(30) ? small : dice_.Chance(50) ? kNorth : kSouth;
   if (dice_.Chance(75)) {
     stressed_.Begin("flush");

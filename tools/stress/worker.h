@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/generator/dice.h"
+#include "tools/stress/lists.h"
 #include "tools/stress/shelves.h"
 #include "tools/stress/stressed.h"
 #include "tools/stress/transfers.h"
@@ -40,6 +41,7 @@ class Worker {
   Status WriteLoose();
   Status Increment();
   Status MoveMoney();
+  Status Append();
   Durability Level();
   Status Get(bool own);
   Status Scan();
@@ -57,6 +59,7 @@ class Worker {
   Status Split(const std::string& table);
   Status MergeRegions(const std::string& table);
   Status ChangeIndex(const std::string& table);
+  Status AlterFamily(const std::string& table);
   Status ChangeFamily(const std::string& table);
   std::string_view TableOf(uint32_t slot);
 
@@ -67,6 +70,7 @@ class Worker {
   std::optional<Held> held_;
   std::array<uint64_t, kCounters> sums_ = {};  // What the last increment of each returned.
   LastMoves moves_ = {};
+  LastLengths lengths_ = {};
 };
 
 }  // namespace tandem::stress

@@ -128,9 +128,10 @@ Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside
      R"(Example: tandem query shop/ orders "state = 'open' AND total > 1000" \
            --select state,total --limit 5
 
-Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX,
-LIKE 'p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row. Fields of a
-typed row key are conditions besides: --field user=ann --from at=2026-01-01 --to at=2026-02-01
+Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX, CONTAINS,
+LIKE 'p%' or '%p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
+Fields of a typed row key are conditions besides: --field user=ann --from at=2026-01-01
+--to at=2026-02-01
 )"},
     {"explain",
      R"(Example: tandem explain shop/ orders "state = 'open'"
@@ -227,8 +228,9 @@ it. A single condition is cast by itself: "total::int64 < 10".
          tandem family drop shop/ orders audit --yes
 
 add gives a table another family. alter changes what is named: compression and block size
-for files that are written from now on; versions and ttl at once, but only down, since
-what merges have left out does not come back. drop takes the family with its cells, and
+for files that are written from now on; versions and ttl at once. More versions and a
+longer ttl hold for what is visible now and comes later: what was cut or has expired does
+not come back (ttl=0s: cells never vanish). drop takes the family with its cells, and
 rows that had no others; indexes over its columns have to be dropped before. Where cells
 are lost, the verb asks first; elsewhere than at a terminal --yes is needed. Snapshots
 that a program holds go on with what they had.

@@ -149,6 +149,19 @@ void WriteFamilies(const TableInfo& table, RecordWriter* writer) {
   writer->End();
 }
 
+// What raised limits still hide.
+void WriteFormerLimits(const TableInfo& table, RecordWriter* writer) {
+  if (table.former_limits.empty()) return;
+  writer->Begin("former_limits",
+                {"table", "family", "before_sequence", "versions", "expired_through_micros"});
+  for (const FormerLimits& limits : table.former_limits) {
+    writer->Add({table.options.name, limits.family, limits.sequence,
+                 limits.max_versions.has_value() ? Value(*limits.max_versions) : Value(),
+                 limits.expired_through.has_value() ? Value(*limits.expired_through) : Value()});
+  }
+  writer->End();
+}
+
 // Types that do not follow from an index.
 void WriteColumns(const TableInfo& table, RecordWriter* writer) {
   if (table.options.columns.empty()) return;
@@ -221,6 +234,7 @@ Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
   WriteTables(info, writer.get());
   for (const TableInfo& table : info.tables) {
     WriteFamilies(table, writer.get());
+    WriteFormerLimits(table, writer.get());
     WriteIndexes(table, writer.get());
     WriteColumns(table, writer.get());
     WriteRowKey(table, writer.get());

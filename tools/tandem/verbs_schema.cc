@@ -78,7 +78,8 @@ Status ConfirmFamily(const FamilyVerbOptions& options, const Context& context) {
                    ParseFamilyChange(options.family, table.options.families));
   const auto before = std::ranges::find(table.options.families, changed.name, &FamilyOptions::name);
   const bool destroys = changed.max_versions < before->max_versions ||
-                        (changed.ttl_micros != before->ttl_micros && changed.ttl_micros != 0);
+                        (changed.ttl_micros != 0 &&
+                         (before->ttl_micros == 0 || changed.ttl_micros < before->ttl_micros));
   if (!destroys || options.yes) return {};
   return Confirm(Format("this destroys cells of family {} of table {} that are older than its new "
                         "settings allow",

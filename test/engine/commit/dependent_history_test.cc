@@ -1,22 +1,29 @@
-// Histories of increments, appends and checks by threads, on few rows and beside flushes, merges
-// and splits, are linearizable. Each kind of call answers enough for an exact and simple check:
+// Histories of increments, appends, checks and transfers by threads, on few rows and beside
+// flushes, merges and splits, are linearizable. Each kind of call answers enough for an exact and
+// simple check:
 //   increments  The sums of a column are 1, 2, 3, ...; a call that ended before another began has
 //               the smaller one.
 //   appends     Each value returned is a beginning of the next longer one, in the same order.
 //   checks      Each call replaces a value by one that is never used again. So those that were
 //               applied form one chain, and one that was not had its value replaced, or not yet
 //               written, at some time during the call.
+//   transfers   Transactions that read two rows and write both, counted in each: so of two over the
+//               same row one is the earlier, and there is an order of all, in which what ended
+//               before another began comes before it, and each has read what it left before.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <limits>
 #include <map>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/status_macros.h"
 #include "engine/runtime/background.h"
+#include "engine/transaction_state.h"
 #include "test/engine/test_engine.h"
 #include "test/support/print.h"
 #include "tools/generator/dice.h"
@@ -45,10 +52,23 @@ struct Check {
   bool applied = false;
 };
 
+struct Account {
+  int64_t balance = 0;
+  uint64_t moves = 0;
+  bool operator==(const Account&) const = default;
+};
+struct Transfer {
+  CallTimes times{};
+  uint64_t from = 0, to = 0;  // Rows.
+  int64_t amount = 0;
+  Account seen_from{}, seen_to{};
+};
+
 struct RowHistory {
   std::vector<Increment> increments;
   std::vector<Append> appends;
   std::vector<Check> checks;
+  std::vector<Transfer> transfers;  // From the row.
 };
 
 struct HistoryFixture {
@@ -69,6 +89,8 @@ struct HistoryFixture {
   void DoIncrement(const std::string& row, Durability durability, RowHistory* history);
   void DoAppend(const std::string& row, const std::string& token, RowHistory* history);
   void DoCheck(const std::string& row, const std::string& put, RowHistory* history);
+  void DoTransfer(Transfer transfer, RowHistory* history);
+  Status Move(Transfer* transfer);
   /// What other calls do to the files.
   void Care(Dice* dice);
   void Failed(const Status& status) {
@@ -126,6 +148,44 @@ void HistoryFixture::DoCheck(const std::string& row, const std::string& put, Row
   history->checks.push_back(std::move(check));
 }
 
+std::string RowName(uint64_t row) { return "row" + std::to_string(row); }
+
+Account AccountOf(const std::optional<Row>& row) {
+  const auto number = [&row](const char* qualifier) {
+    if (!row.has_value()) return 0LL;
+    return std::stoll(std::string(row->Find("d", qualifier).value_or("0")));
+  };
+  return {.balance = number("balance"), .moves = static_cast<uint64_t>(number("moves"))};
+}
+
+// An attempt. Other columns of the rows change all the time, which conflicts as well.
+Status HistoryFixture::Move(Transfer* transfer) {
+  ASSIGN_OR_RETURN(Transaction transaction, engine::TransactionState::Begin(database.get()));
+  const auto change = [&](uint64_t row, int64_t amount, Account* seen) -> Status {
+    ASSIGN_OR_RETURN(const std::optional<Row> found, transaction.Get({}, "t", RowName(row)));
+    *seen = AccountOf(found);
+    const std::string balance = std::to_string(seen->balance + amount);
+    const std::string moves = std::to_string(seen->moves + 1);
+    const std::vector<ColumnValue> columns = {{"balance", balance}, {"moves", moves}};
+    return transaction.PutColumns("t", RowName(row), "d", columns);
+  };
+  RETURN_IF_ERROR(change(transfer->from, -transfer->amount, &transfer->seen_from));
+  RETURN_IF_ERROR(change(transfer->to, transfer->amount, &transfer->seen_to));
+  return transaction.Commit();
+}
+
+void HistoryFixture::DoTransfer(Transfer transfer, RowHistory* history) {
+  constexpr int kAttempts = 100;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    transfer.times.begin = now++;
+    const Status status = Move(&transfer);
+    transfer.times.end = now++;
+    if (status.code() == StatusCode::kConflict) continue;
+    if (!status.ok()) return Failed(status);
+    return history->transfers.push_back(transfer);
+  }
+}
+
 std::string HistoryFixture::Value(const std::string& row, const std::string& qualifier) {
   const auto found = database->Get({}, "t", row);
   if (!found.has_value() || !found->has_value()) return kFirst;
@@ -157,8 +217,13 @@ void HistoryFixture::Work(uint64_t thread, std::vector<RowHistory>* histories) {
       DoIncrement(row, level, history);
     } else if (choice < 70) {
       DoAppend(row, token, history);
-    } else if (choice < 97) {
+    } else if (choice < 87) {
       DoCheck(row, token, history);
+    } else if (choice < 97) {
+      DoTransfer({.from = at,
+                  .to = (at + 1 + dice.Below(kRows - 1)) % kRows,
+                  .amount = static_cast<int64_t>(dice.Below(100))},
+                 history);
     } else {
       Care(&dice);
     }
@@ -221,6 +286,30 @@ void CheckChecks(const std::vector<Check>& checks, const std::string& last) {
   }
 }
 
+// Replays the transfers: next is one that both rows count as their next, and before which none of
+// the others has ended.
+void CheckTransfers(std::vector<Transfer> left, const std::vector<Account>& last) {
+  std::vector<Account> accounts(kRows);
+  while (!left.empty()) {
+    uint64_t first_end = std::numeric_limits<uint64_t>::max();
+    for (const Transfer& transfer : left) first_end = std::min(first_end, transfer.times.end);
+    const auto next = std::find_if(left.begin(), left.end(), [&](const Transfer& transfer) {
+      return transfer.seen_from.moves == accounts[transfer.from].moves &&
+             transfer.seen_to.moves == accounts[transfer.to].moves &&
+             transfer.times.begin < first_end;
+    });
+    BOOST_REQUIRE_MESSAGE(next != left.end(), left.size() << " transfers have no order");
+    BOOST_REQUIRE_EQUAL(next->seen_from.balance, accounts[next->from].balance);
+    BOOST_REQUIRE_EQUAL(next->seen_to.balance, accounts[next->to].balance);
+    accounts[next->from].balance -= next->amount;
+    accounts[next->to].balance += next->amount;
+    ++accounts[next->from].moves;
+    ++accounts[next->to].moves;
+    left.erase(next);
+  }
+  BOOST_CHECK(accounts == last);
+}
+
 BOOST_FIXTURE_TEST_SUITE(DependentHistories, HistoryFixture)
 
 BOOST_AUTO_TEST_CASE(AreLinearizable) {
@@ -231,6 +320,8 @@ BOOST_AUTO_TEST_CASE(AreLinearizable) {
   }
   for (std::thread& thread : threads) thread.join();
   BOOST_REQUIRE_MESSAGE(failures == 0, failure);
+  std::vector<Transfer> transfers;
+  std::vector<Account> accounts;
   for (uint64_t row = 0; row < kRows; ++row) {
     RowHistory all;
     for (const auto& of_thread : histories) {
@@ -238,13 +329,17 @@ BOOST_AUTO_TEST_CASE(AreLinearizable) {
       all.increments.insert(all.increments.end(), own.increments.begin(), own.increments.end());
       all.appends.insert(all.appends.end(), own.appends.begin(), own.appends.end());
       all.checks.insert(all.checks.end(), own.checks.begin(), own.checks.end());
+      transfers.insert(transfers.end(), own.transfers.begin(), own.transfers.end());
     }
-    const std::string key = "row" + std::to_string(row);
+    const std::string key = RowName(row);
+    accounts.push_back(AccountOf(*database->Get({}, "t", key)));
     CheckIncrements(all.increments);
     CheckAppends(all.appends);
     CheckChecks(all.checks, Value(key, "c"));
     BOOST_CHECK_EQUAL(Value(key, "n"), std::to_string(all.increments.size()));
   }
+  CheckTransfers(transfers, accounts);
+  BOOST_CHECK_GT(transfers.size(), 0u);
   const Statistics statistics = database->GetStatistics();
   BOOST_TEST_MESSAGE(
       "caught up " << statistics.caught_up_writes << " of " << statistics.dependent_writes

@@ -339,6 +339,39 @@ BOOST_AUTO_TEST_CASE(ACrashLeavesTheRunOrTheLog) {
   }
 }
 
+// Trigrams are many times as many as rows; those that a flush holds at once are bounded.
+BOOST_AUTO_TEST_CASE(AFlushOfManyEntriesRollsItsFile) {
+  TestEngine engine;
+  engine.tuning.merge_entry_bytes = 1 << 20;
+  engine.tuning.memstore_bytes = 16 << 20;
+  engine.tuning.memstores_total_bytes = 64 << 20;
+  engine.tuning.log_segment_bytes = 16 << 20;
+  BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
+  TableOptions table = SimpleTable();
+  table.indexes = {
+      {.name = "parts",
+       .columns = {{.family = "d", .qualifier = "c", .functions = {Function::Trigrams()}}}}};
+  BOOST_REQUIRE_EQUAL(engine->CreateTable(table).ToString(), "OK");
+  TestRandom random("AFlushOfManyEntriesRollsItsFile");
+  constexpr uint64_t kRows = 10'000;
+  uint64_t hits = 0;
+  WriteBatch batch;
+  for (uint64_t row = 0; row < kRows; ++row) {
+    const std::string value = random.Text(600, "abcdefghijklmnop");
+    hits += value.find("abc") != std::string::npos ? 1 : 0;
+    batch.Put("t", Key(row), "d", "c", value);
+  }
+  BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+  const std::vector<FileInfo> files = engine->Info().tables[0].regions[0].files;
+  BOOST_CHECK_GT(files.size(), 1u);
+  BOOST_CHECK_EQUAL(
+      *engine->Count({}, "t", Predicate::Contains("c", "abc"), {.use_index = "parts"}), hits);
+  const Result<VerifyReport> report = engine->Verify(true);
+  BOOST_REQUIRE(report.has_value());
+  for (const Finding& finding : report->findings) BOOST_ERROR(finding.text);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace tandem::test

@@ -68,6 +68,9 @@ BOOST_AUTO_TEST_CASE(EveryOperatorIsRead) {
   CheckParses("a PREFIX 'p_%'", compare(Kind::kPrefix, {"p_%"}));
   CheckParses("a LIKE 'p%'", compare(Kind::kPrefix, {"p"}));
   CheckParses("a LIKE '%'", compare(Kind::kPrefix, {""}));
+  CheckParses("a CONTAINS 'p_%'", compare(Kind::kContains, {"p_%"}));
+  CheckParses("a LIKE '%p%'", compare(Kind::kContains, {"p"}));
+  CheckParses("a LIKE '%%'", compare(Kind::kContains, {""}));
   CheckParses("a IS NULL", compare(Kind::kIsNull, {}));
   CheckParses("a is not null", compare(Kind::kIsNotNull, {}));
   CheckParses("a = TRUE", compare(Kind::kEqual, {"true"}));
@@ -87,6 +90,7 @@ BOOST_AUTO_TEST_CASE(EveryOperatorHasABuilder) {
   CheckParses("a BETWEEN 1 AND 2", Predicate::Between("a", "1", "2"));
   CheckParses("a IN (1, 2)", Predicate::In("a", {"1", "2"}));
   CheckParses("a PREFIX 'p'", Predicate::Prefix("a", "p"));
+  CheckParses("a CONTAINS 'p'", Predicate::Contains("a", "p"));
   CheckParses("a IS NULL", Predicate::IsNull("a"));
   CheckParses("a IS NOT NULL", Predicate::IsNotNull("a"));
 }
@@ -99,6 +103,7 @@ BOOST_AUTO_TEST_CASE(ParametersHaveNumbers) {
   CheckParses("a > ?1", Predicate::Greater("a", Parameter(1)));
   CheckParses("a >= ?1", Predicate::GreaterOrEqual("a", Parameter(1)));
   CheckParses("_row PREFIX ?", Predicate::Prefix("_row", Parameter(1)));
+  CheckParses("a CONTAINS ?", Predicate::Contains("a", Parameter(1)));
   CheckParses("a BETWEEN ? AND ?", Predicate::Between("a", Parameter(1), Parameter(2)));
   // The next one is the largest so far and one.
   BOOST_CHECK_EQUAL(Parsed("a = ?5 AND b IN (1, ?, ?2, ?) OR NOT c = ?").ToString(),
@@ -112,9 +117,10 @@ BOOST_AUTO_TEST_CASE(ParametersHaveNumbers) {
   BOOST_CHECK_EQUAL(ErrorOf("a = ?32767"), "at position 5: " + numbers + "?32767");
   BOOST_CHECK_EQUAL(ErrorOf("a = ?99999999999"), "at position 5: " + numbers + "?99999999999");
   BOOST_CHECK_EQUAL(ErrorOf("a = ?32766 OR b = ?"), "at position 19: " + numbers + "?");
-  BOOST_CHECK_EQUAL(ErrorOf("a LIKE ?"),
-                    "at position 8: expected a pattern in quotes (PREFIX takes a parameter), found "
-                    "the parameter ?");
+  BOOST_CHECK_EQUAL(
+      ErrorOf("a LIKE ?"),
+      "at position 8: expected a pattern in quotes (PREFIX and CONTAINS take a parameter), found "
+      "the parameter ?");
   for (const uint32_t number : {uint32_t{0}, kParametersMax + 1}) {
     BOOST_CHECK(Predicate::Equal("a", Parameter(number)).kind() == Kind::kInvalid);
   }
@@ -184,6 +190,13 @@ BOOST_AUTO_TEST_CASE(ColumnsHaveFunctions) {
               Predicate::IsNull("f:a b").WithFunctions({Function::Lower()}));
   CheckParses("lower(\"_row\") IS NULL",
               Parsed("\"_row\" IS NULL").WithFunctions({Function::Lower()}));
+  CheckParses("split(a, ''',') = 1", with({Function::Split("',")}));
+  CheckParses("upper(json_each(a, '$.x')) = 1",
+              with({Function::JsonEach("$.x"), Function::Upper()}));
+  CheckParses(
+      "words(lower(a)) CONTAINS 'x y'",
+      Predicate::Contains("a", "x y").WithFunctions({Function::Lower(), Function::Words()}));
+  CheckParses("trigrams(a) IS NULL", Predicate::IsNull("a").WithFunctions({Function::Trigrams()}));
   // A name like a function's is a column's where nothing is applied.
   CheckParses("lower = 1", Predicate::Equal("lower", "1"));
   CheckParses("lower(lower) = 1",
@@ -191,9 +204,11 @@ BOOST_AUTO_TEST_CASE(ColumnsHaveFunctions) {
 }
 
 BOOST_AUTO_TEST_CASE(ErrorsOfFunctionsNameTheirPosition) {
-  BOOST_CHECK_EQUAL(ErrorOf("lowr(a) = 1"),
-                    "at position 1: expected a function: lower, upper, reverse, substr, length, "
-                    "hash, bucket, date_trunc, json, timestamp_of, found 'lowr'");
+  BOOST_CHECK_EQUAL(
+      ErrorOf("lowr(a) = 1"),
+      "at position 1: expected a function: lower, upper, reverse, substr, length, "
+      "hash, bucket, date_trunc, json, timestamp_of, split, json_each, words, trigrams, "
+      "found 'lowr'");
   BOOST_CHECK_EQUAL(ErrorOf("lower() = 1"), "at position 7: expected a column, found ')'");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a = 1"), "at position 9: expected ')', found '='");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a, 1) = 1"), "at position 8: expected ')', found ','");
@@ -216,6 +231,10 @@ BOOST_AUTO_TEST_CASE(ErrorsOfFunctionsNameTheirPosition) {
   BOOST_CHECK_EQUAL(
       ErrorOf("timestamp_of(lower(a)) = 1"),
       "at position 1: timestamp_of: expected a column, found what a function returns");
+  BOOST_CHECK_EQUAL(ErrorOf("split(a) = 1"), "at position 8: expected ',', found ')'");
+  BOOST_CHECK_EQUAL(ErrorOf("split(a, '') = 1"), "at position 1: split: its separator is empty");
+  BOOST_CHECK_EQUAL(ErrorOf("words(split(a, ',')) = 1"),
+                    "at position 1: words: expected one value, found the several of split");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a)::decimal = 1"),
                     "at position 11: expected a type (bytes, text, int64, ...), found 'decimal'");
   std::string deep = "a";
@@ -271,8 +290,9 @@ BOOST_AUTO_TEST_CASE(ErrorsNameTheirPosition) {
   BOOST_CHECK_EQUAL(ErrorOf("a = 12ab"), "at position 7: expected a number, found 'a'");
   BOOST_CHECK_EQUAL(ErrorOf("AND = 1"), "at position 1: expected a condition, found 'AND'");
   BOOST_CHECK_EQUAL(ErrorOf("a NOT 1"),
-                    "at position 7: expected BETWEEN, IN, PREFIX or LIKE, found a value");
+                    "at position 7: expected BETWEEN, IN, PREFIX, CONTAINS or LIKE, found a value");
   BOOST_CHECK_EQUAL(ErrorOf("1 = a"), "at position 1: expected a condition, found a value");
+  BOOST_CHECK(ErrorOf("a LIKE '%x_y%'").starts_with("at position 8: expected a pattern"));
   BOOST_CHECK(ErrorOf("a LIKE '%x'").starts_with("at position 8: expected a pattern"));
   BOOST_CHECK(ErrorOf("a LIKE 'a_b%'").starts_with("at position 8: expected a pattern"));
   BOOST_CHECK(ErrorOf("a LIKE ''").starts_with("at position 8: expected a pattern"));
