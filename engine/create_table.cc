@@ -127,11 +127,16 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   format::IndexRecord index;
   index.id = table->next_index;
   index.name = options.name;
+  index.unique = options.unique;
   for (const IndexColumn& column : options.columns) {
     ASSIGN_OR_RETURN(format::IndexColumnRecord record, IndexColumnOf(where, column, *table));
     for (const format::IndexColumnRecord& other : index.columns) {
       if (!format::HasSameValues(other, record)) continue;
       return Invalid(where + "declares " + format::Described(record) + " twice");
+    }
+    if (options.unique && format::IsMultiValued(record)) {
+      return Invalid(where + format::Described(record) +
+                     " has several values in a row: the index cannot be unique");
     }
     if (options.columns.size() > 1 && format::IsMultiValued(record)) {
       return Invalid(where + format::Described(record) +
@@ -229,6 +234,8 @@ Status AddIndexTo(const IndexOptions& options, format::TableRecord* table) {
   }
   const format::TableRecord before = *table;
   RETURN_IF_ERROR(AddIndex(options, table));
+  // What is there already has not been checked.
+  if (options.unique) table->indexes.back().state = format::IndexState::kBuilding;
   return KeepTypes(table->indexes.back(), before, table);
 }
 
@@ -419,6 +426,7 @@ TableOptions OptionsOf(const format::TableRecord& table) {
   for (const format::IndexRecord& record : table.indexes) {
     IndexOptions& index = options.indexes.emplace_back();
     index.name = record.name;
+    index.unique = record.unique;
     for (const format::IndexColumnRecord& column : record.columns) {
       index.columns.push_back({.family = name_of(column.family),
                                .qualifier = column.qualifier,

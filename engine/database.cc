@@ -133,6 +133,11 @@ Status Database::CreateIndex(std::string_view table, const IndexOptions& index) 
   return Entered(*engine_, [&] { return engine_->CreateIndex(table, index); });
 }
 
+Result<UniqueReport> Database::EnforceUnique(std::string_view table, std::string_view index,
+                                             const std::atomic<bool>* cancelled) {
+  return Entered(*engine_, [&] { return engine_->EnforceUnique(table, index, cancelled); });
+}
+
 Status Database::DropIndex(std::string_view table, std::string_view index) {
   return Entered(*engine_, [&] { return engine_->DropIndex(table, index); });
 }

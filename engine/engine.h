@@ -32,6 +32,8 @@ class Engine {
   virtual Status TruncateTable(std::string_view table) = 0;
   virtual Status RenameTable(std::string_view from, const std::string& to) = 0;
   virtual Status CreateIndex(std::string_view table, const IndexOptions& index) = 0;
+  virtual Result<UniqueReport> EnforceUnique(std::string_view table, std::string_view index,
+                                             const std::atomic<bool>* cancelled) = 0;
   virtual Status DropIndex(std::string_view table, std::string_view index) = 0;
   virtual Status SetColumnType(std::string_view table, const ColumnOptions& column) = 0;
   virtual Status SetRowKey(std::string_view table, std::string_view declaration) = 0;

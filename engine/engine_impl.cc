@@ -178,6 +178,7 @@ void EngineImpl::BuildCommitQueue() {
                          .health = &health_,
                          .jobs = jobs_.get(),
                          .regions = regions,
+                         .read_resources = [this] { return read_resources(); },
                          .flush = [this](Region* region) { return FlushAllOf(*region); },
                          .settle_catalog = [this] { return CommitCounters(); },
                          .after_group = [this] { maintenance_->AfterGroup(); }},

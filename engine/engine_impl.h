@@ -27,6 +27,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -81,6 +82,8 @@ class EngineImpl final : public Engine {
   Status TruncateTable(std::string_view table) override;
   Status RenameTable(std::string_view from, const std::string& to) override;
   Status CreateIndex(std::string_view table, const IndexOptions& index) override;
+  Result<UniqueReport> EnforceUnique(std::string_view table, std::string_view index,
+                                     const std::atomic<bool>* cancelled) override;
   Status DropIndex(std::string_view table, std::string_view index) override;
   Status SetColumnType(std::string_view table, const ColumnOptions& column) override;
   Status SetRowKey(std::string_view table, std::string_view declaration) override;
@@ -204,6 +207,12 @@ class EngineImpl final : public Engine {
   Result<std::vector<std::string>> WriteForValues(const WriteOptions& options,
                                                   const WriteBatch& batch, size_t count);
 
+  // unique_indexes.cc
+  struct UniqueTarget;
+  Result<UniqueTarget> FindUnique(std::string_view table, std::string_view index) const;
+  Status SetUniqueState(const UniqueTarget& target, format::IndexState state);
+  Result<UniqueReport> CheckAllRows(const UniqueTarget& target, const std::atomic<bool>* cancelled);
+
   // observed_calls.cc
   bool IsObserved(const format::TableRecord& table) const {
     return !observers_.empty() && !table.observers.empty() && !observers_.IsInHook();
@@ -280,9 +289,13 @@ class EngineImpl final : public Engine {
                             std::unique_ptr<base::FileSystem> view);
   Result<Nested> OpenSource(const std::string& path, uint64_t backup);
   Status VerifyFiles(format::TableId table, const std::atomic<bool>* cancelled);
-  Result<TableOptions> DefinitionOf(const ReadOptions& options, std::string_view table);
+  Result<TableOptions> DefinitionOf(const ReadOptions& options, std::string_view table,
+                                    format::TableRecord* record);
   Result<format::TableId> ReserveTableId();
-  Result<TableCopy> LoadNewTable(const TableOptions& options, TableRows* rows);
+  /// Names of unique indexes that the rows of a new table were not checked for.
+  using UncheckedIndexes = std::set<std::string>;
+  Result<TableCopy> LoadNewTable(const TableOptions& options, const UncheckedIndexes& unchecked,
+                                 TableRows* rows);
   Result<TableCopy> LoadTable(const std::shared_ptr<const Table>& table, TableRows* rows);
   static Result<TableCopy> LoadRows(TableRows* rows, bool checks_values, LoadFiles* files);
 
@@ -379,6 +392,7 @@ class EngineImpl final : public Engine {
   std::atomic<bool> limit_is_due_{false};  // It is scheduled; sequentially consistent.
   bool is_open_ = false;                   // Set by Start, cleared by Close when no call is inside.
   std::atomic<bool> clock_reported_{false};  // As doubted, or behind; sequentially consistent.
+  std::atomic<bool> checks_unique_{false};   // EnforceUnique runs; acquire and release around it.
   std::atomic<bool> closing_{false};  // A Close runs or is done; acquire and release around it.
 };
 

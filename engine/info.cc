@@ -90,6 +90,13 @@ RegionInfo Describe(const format::TableRecord& table, const RegionVersion& versi
   return info;
 }
 
+UniqueState UniqueStateOf(const format::IndexRecord& index) {
+  if (!index.unique) return UniqueState::kNone;
+  if (index.state == format::IndexState::kBuilding) return UniqueState::kBuilding;
+  return index.state == format::IndexState::kChecking ? UniqueState::kChecking
+                                                      : UniqueState::kReady;
+}
+
 TableInfo Describe(const Table& table, const IndexBuilder& builder) {
   TableInfo info;
   info.options = OptionsOf(*table.record);
@@ -105,6 +112,7 @@ TableInfo Describe(const Table& table, const IndexBuilder& builder) {
   const uint64_t bytes_per_second = builder.BytesPerSecond();
   for (const IndexOptions& options : info.options.indexes) {
     info.indexes.emplace_back().options = options;
+    info.indexes.back().unique = UniqueStateOf(table.record->indexes[info.indexes.size() - 1]);
     info.indexes.back().build_bytes_per_second = bytes_per_second;
   }
   for (const auto& region : table.regions) {
@@ -212,7 +220,7 @@ Statistics EngineImpl::GetStatistics() {
   statistics.dependent_writes = counts.completed;
   statistics.caught_up_writes = counts.caught_up;
   statistics.caught_up_in_group = counts.caught_up_in_group;
-  statistics.reread_writes = counts.moved;
+  statistics.reread_writes = counts.moved + counts.entries_moved;
   statistics.writes_that_flushed = counts.unlogged;
   statistics.writes_alone = counts.alone;
   statistics.last_sequence = snapshots_->visible().value;

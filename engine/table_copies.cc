@@ -164,6 +164,16 @@ bool HasFamiliesInOrder(const format::TableRecord& from, const format::TableReco
   return true;
 }
 
+// The unique indexes that may have duplicates among the rows of the table.
+std::set<std::string> UncheckedOf(const format::TableRecord& table, bool all = false) {
+  std::set<std::string> names;
+  for (const format::IndexRecord& index : table.indexes) {
+    const bool is_checked = !all && index.state == format::IndexState::kReady;
+    if (index.unique && !is_checked) names.insert(index.name);
+  }
+  return names;
+}
+
 void AddLinked(const LoadFiles& files, TableCopy* copy) {
   copy->files = files.linked().files;
   copy->bytes = files.linked().bytes;
@@ -233,8 +243,10 @@ Status EngineImpl::VerifyFiles(format::TableId table, const std::atomic<bool>* c
   return {};
 }
 
-Result<TableOptions> EngineImpl::DefinitionOf(const ReadOptions& options, std::string_view table) {
+Result<TableOptions> EngineImpl::DefinitionOf(const ReadOptions& options, std::string_view table,
+                                              format::TableRecord* record) {
   ASSIGN_OR_RETURN(const TableView view, ViewOf(options, table));
+  *record = *view.table;
   TableOptions definition = OptionsOf(*view.table);
   definition.name = table;
   for (size_t i = 1; i < view.regions.size(); ++i) {
@@ -249,12 +261,19 @@ Result<TableCopy> EngineImpl::ExportFiles(std::string_view table, const std::str
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   std::optional<Snapshot> latest;
+  const std::shared_ptr<const Table> before = database_.regions->Find(table);
   if (options.snapshot == nullptr) {
     ASSIGN_OR_RETURN(latest, TakeSnapshot());
   }
   const Snapshot* const snapshot = latest.has_value() ? &*latest : options.snapshot;
   const ReadOptions read = WholeTable(snapshot, options.cancelled);
-  ASSIGN_OR_RETURN(const TableOptions definition, DefinitionOf(read, table));
+  format::TableRecord record;
+  ASSIGN_OR_RETURN(const TableOptions definition, DefinitionOf(read, table, &record));
+  // A snapshot may be older than the check of a unique index.
+  const bool was_checked =
+      latest.has_value() && before != nullptr && before->record->id == record.id;
+  const UncheckedIndexes unchecked =
+      was_checked ? UncheckedOf(*before->record) : UncheckedOf(record, /*all=*/true);
   ASSIGN_OR_RETURN(Cursor cursor, ScanStored(read, table, {}));
   TableRows rows{std::move(cursor), {}};
   DraftDirectory draft(environment_.file_system, path);
@@ -262,7 +281,7 @@ Result<TableCopy> EngineImpl::ExportFiles(std::string_view table, const std::str
   Options nested_options;
   nested_options.create_if_missing = true;
   ASSIGN_OR_RETURN(const Nested target, OpenNested(path, nested_options, nullptr));
-  ASSIGN_OR_RETURN(const TableCopy copy, target.engine->LoadNewTable(definition, &rows));
+  ASSIGN_OR_RETURN(const TableCopy copy, target.engine->LoadNewTable(definition, unchecked, &rows));
   bool closed = false;
   RETURN_IF_ERROR(target.engine->Close(&closed));
   draft.Keep();
@@ -306,14 +325,15 @@ Result<TableCopy> EngineImpl::RestoreTable(const std::string& path, std::string_
   if (database_.regions->Find(name) != nullptr) return TableExists(name);
   ASSIGN_OR_RETURN(const Nested source, OpenSource(path, options.backup));
   const ReadOptions read = WholeTable(nullptr, options.cancelled);
-  Result<TableOptions> definition = source.engine->DefinitionOf(read, table);
+  format::TableRecord record;
+  Result<TableOptions> definition = source.engine->DefinitionOf(read, table, &record);
   if (!definition) return At(path, definition.error());
   definition->name = name;
   const format::TableId id = source.engine->database_.regions->Find(table)->record->id;
   RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(id, options.cancelled)));
   ASSIGN_OR_RETURN(Cursor cursor, source.engine->Scan(read, table, {}));
   TableRows rows{std::move(cursor), path};
-  return LoadNewTable(*definition, &rows);
+  return LoadNewTable(*definition, UncheckedOf(record), &rows);
 }
 
 // An id that is not used after all is never given out.
@@ -330,8 +350,12 @@ Result<format::TableId> EngineImpl::ReserveTableId() {
   return id;
 }
 
-Result<TableCopy> EngineImpl::LoadNewTable(const TableOptions& options, TableRows* rows) {
+Result<TableCopy> EngineImpl::LoadNewTable(const TableOptions& options,
+                                           const UncheckedIndexes& unchecked, TableRows* rows) {
   ASSIGN_OR_RETURN(format::TableRecord record, MakeTableRecord(options, environment_.random));
+  for (format::IndexRecord& index : record.indexes) {
+    if (unchecked.contains(index.name)) index.state = format::IndexState::kBuilding;
+  }
   ASSIGN_OR_RETURN(const std::vector<std::string> starts, RegionStarts(options));
   ASSIGN_OR_RETURN(record.id, ReserveTableId());
   const auto region_of = [&starts](std::string_view key) -> Result<LoadFiles::Range> {

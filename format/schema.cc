@@ -27,8 +27,9 @@
 //                                   out: none had. A record has 3 or 5 or both.
 //   index           1  id           varint u32
 //                   3  name         as above
-//                   5  state        varint: 1 building, 2 ready, 3 dropping
-//                   7  column *     column record, exactly one
+//                   5  state        varint: 1 building, 2 ready, 3 dropping, 4 checking
+//                   7  column *     column record, 1 to kIndexColumnsMax
+//                   9  unique       varint, 1; left out of an index that is not unique
 //   column          1  family       varint u8, an id of the table's families
 //                   3  qualifier    0 to 2,048 bytes
 //                   5  type         varint, a number of ColumnType
@@ -83,7 +84,7 @@ enum FamilyTag : uint64_t {
   kFormerLimits = 15
 };
 enum FormerLimitsTag : uint64_t { kChangedAt = 1, kFormerVersions = 3, kExpiredThrough = 5 };
-enum IndexTag : uint64_t { kIndexId = 1, kIndexName = 3, kState = 5, kColumn = 7 };
+enum IndexTag : uint64_t { kIndexId = 1, kIndexName = 3, kState = 5, kColumn = 7, kUnique = 9 };
 enum ColumnTag : uint64_t {
   kColumnFamily = 1,
   kQualifier = 3,
@@ -358,13 +359,14 @@ std::string EncodeIndex(const IndexRecord& index) {
   for (const IndexColumnRecord& column : index.columns) {
     AppendField(&out, kColumn, EncodeColumn(column));
   }
+  if (index.unique) AppendNumberField(&out, kUnique, 1);
   return out;
 }
 
 IndexState StateField(FieldReader* fields) {
   const uint64_t value = fields->Number(UINT64_MAX);
   if (value == 0) fields->FailCorrupt("expected a state, found 0");
-  if (value > static_cast<uint64_t>(IndexState::kDropping)) {
+  if (value > static_cast<uint64_t>(IndexState::kChecking)) {
     fields->Fail(Status::Unsupported("index record: unknown state " + std::to_string(value)));
     return IndexState::kReady;
   }
@@ -396,6 +398,10 @@ Result<IndexRecord> DecodeIndex(std::string_view bytes) {
         break;
       case kColumn:
         AddColumn(&fields, &index);
+        break;
+      case kUnique:
+        index.unique = fields.Number(1) == 1;
+        if (!index.unique) fields.FailCorrupt("expected 1 or no field, found 0");
         break;
       default:
         fields.Unknown();

@@ -73,14 +73,21 @@ struct IndexColumnRecord {
 /// Whether both have the same values: of one column, by the same functions, as one type.
 bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b);
 
+/// Of a unique index, how far it is: one that is kBuilding refuses nothing. Others are kReady.
 /// Numbers are on disk.
-enum class IndexState : uint8_t { kBuilding = 1, kReady = 2, kDropping = 3 };
+enum class IndexState : uint8_t { kBuilding = 1, kReady = 2, kDropping = 3, kChecking = 4 };
 
 struct IndexRecord {
   IndexId id;
   std::string name;
   IndexState state = IndexState::kReady;
   std::vector<IndexColumnRecord> columns;
+  bool unique = false;
+
+  /// Whether writes that would give two rows the same entry are refused.
+  bool RefusesDuplicates() const {
+    return unique && (state == IndexState::kReady || state == IndexState::kChecking);
+  }
 };
 
 struct TableRecord {

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "engine/commit/group_writes.h"
 #include "engine/commit/row_checks.h"
+#include "engine/commit/unique_check.h"
 
 namespace tandem::engine {
 namespace {
@@ -78,7 +79,7 @@ CommitQueue::CommitQueue(CommitDependencies dependencies, format::SequenceNumber
 Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
   // Regions are flushed one at a time, so only the log keeps a batch over several of them atomic if
   // a crash comes in between. A flush syncs the log first.
-  if (plan->spans_regions || plan->reads()) {
+  if (plan->spans_regions || plan->reads() || plan->must_be_logged) {
     durability = std::max(durability, Durability::kBuffered);
   }
   if (plan->reads()) return CommitReader(plan, durability);
@@ -99,8 +100,10 @@ Status CommitQueue::CommitReader(WritePlan* plan, Durability durability) {
     request.hold = &hold;
     request.reads_alone = reads >= kReadsMax;
     if (!request.reads_alone) {
-      RETURN_IF_ERROR(Read(plan, /*by_leader=*/false));
+      RETURN_IF_ERROR(Read(plan));
       if (plan->is_stale) return {};
+      // With checks, the leader says whether the batch conflicts, which is another error.
+      if (plan->checks == nullptr) RETURN_IF_ERROR(plan->read_set.violation);
     }
     RETURN_IF_ERROR(Submit(&request));
     if (plan->is_stale) return {};
@@ -121,13 +124,28 @@ Status CommitQueue::CommitReader(WritePlan* plan, Durability durability) {
   }
 }
 
-// What the plan depends on in files.
-Status CommitQueue::Read(WritePlan* plan, bool by_leader) {
+// What the plan depends on in files, and the holders of its entries. `alone`: where the leader will
+// complete it that reads for it.
+Status CommitQueue::Read(WritePlan* plan, const CompletionPoint* alone) {
   if (plan->checks != nullptr) {
-    RETURN_IF_ERROR(CheckGoneRows(*deps_.regions, deps_.snapshots, by_leader, plan));
+    RETURN_IF_ERROR(CheckGoneRows(*deps_.regions, deps_.snapshots, /*by_leader=*/alone != nullptr, plan));
     if (plan->is_stale || !plan->completes()) return {};
   }
+  if (!plan->unique_rows.empty()) return ReadForUnique(plan, alone);
   return ReadFiles(*deps_.regions, deps_.snapshots->visible(), plan);
+}
+
+Status CommitQueue::ReadForUnique(WritePlan* plan, const CompletionPoint* alone) {
+  // Planned with records that are gone, it may name an index that no table has.
+  plan->is_stale = plan->changes != deps_.regions->changes();
+  if (plan->is_stale) return {};
+  const auto registration = deps_.snapshots->RegisterRead();
+  RETURN_IF_ERROR(ReadFiles(*deps_.regions, registration->point().sequence, plan));
+  if (plan->is_stale) return {};
+  const int64_t next = std::max(deps_.time->last_timestamp() + 1, deps_.time->Now());
+  return FindHolders(
+      {.regions = deps_.regions, .time = deps_.time, .resources = deps_.read_resources},
+      registration, alone != nullptr ? alone->timestamp : next, plan);
 }
 
 Status CommitQueue::SubmitAlone(const std::function<Status()>& task) {
@@ -272,6 +290,7 @@ Result<LogGroup> CommitQueue::Encode(const Group& group) {
                                 .earlier = &earlier,
                                 .reads_alone = request->reads_alone};
     if (plan->reads()) request->status = Complete(request, point);
+    if (!request->status.ok()) continue;
     if (request->completion.outcome != Completion::Outcome::kComplete) continue;
     ++finished;
     if (plan->batch.operation_count() == 0) continue;
@@ -293,7 +312,7 @@ Status CommitQueue::Complete(Request* request, const CompletionPoint& point) {
   // Regions may have been split since the batch was planned.
   for (auto& table : plan->tables) table = deps_.regions->Find(table->record->id);
   if (point.reads_alone) {
-    const Status read = Read(plan, /*by_leader=*/true);
+    const Status read = Read(plan, &point);
     if (!read.ok()) plan->batch.Clear();
     RETURN_IF_ERROR(read);
   }
@@ -310,8 +329,18 @@ Status CommitQueue::Complete(Request* request, const CompletionPoint& point) {
   return {};
 }
 
-// A batch that is not applied, since its condition does not hold, conflicts with nothing.
+// What conflicts with others is told before what a unique index refuses.
 Result<Completion> CommitQueue::CompleteChecked(const CompletionPoint& point, WritePlan* plan) {
+  ASSIGN_OR_RETURN(Completion completed, CompleteRows(point, plan));
+  const bool makes_entries = plan->holds && !plan->unique_rows.empty();
+  if (!makes_entries || completed.outcome != Completion::Outcome::kComplete) return completed;
+  ASSIGN_OR_RETURN(completed.outcome, CheckEntries(point, *plan, &recent_entries_));
+  completed.entries_moved = completed.outcome == Completion::Outcome::kMoved;
+  return completed;
+}
+
+// A batch that is not applied, since its condition does not hold, conflicts with nothing.
+Result<Completion> CommitQueue::CompleteRows(const CompletionPoint& point, WritePlan* plan) {
   Completion completed;
   if (plan->completes()) {
     ASSIGN_OR_RETURN(completed, CompleteWrite(point, plan));
@@ -339,7 +368,7 @@ void CommitQueue::Count(const Completion& completion, bool reads_alone) {
       counts_.alone += reads_alone ? 1 : 0;
       return;
     case Completion::Outcome::kMoved:
-      ++counts_.moved;
+      ++(completion.entries_moved ? counts_.entries_moved : counts_.moved);
       return;
     case Completion::Outcome::kTooLong:
       return;

@@ -20,6 +20,10 @@
 // (row_checks.h): the leader asks whether rows that it depends on have changed. If so, it ends with
 // kConflict.
 //
+// A batch that may make entries of unique indexes (unique_check.h) is refused by its writer, or
+// completed by the leader unless another one has made such an entry since: then its writer looks
+// again.
+//
 // What a batch depends on must be in the log or in store files first. If the leader finds that
 // something is not, the batch is left out: its region logs everything from then on, and the writer
 // flushes the region and queues again (engine/region/unlogged.h;
@@ -35,11 +39,13 @@
 #include "engine/commit/applier.h"
 #include "engine/commit/complete_write.h"
 #include "engine/commit/group_log.h"
+#include "engine/commit/recent_entries.h"
 #include "engine/commit/write_plan.h"
 #include "engine/region/snapshots.h"
 #include "engine/runtime/background.h"
 #include "engine/runtime/health.h"
 #include "engine/runtime/time_source.h"
+#include "engine/source/read_resources.h"
 #include "format/types.h"
 #include "tandem/options.h"
 #include "tandem/status.h"
@@ -55,6 +61,8 @@ struct CommitDependencies {
   Health* health = nullptr;
   BackgroundJobs* jobs = nullptr;
   const RegionSet* regions = nullptr;
+  /// What is needed to look for the holders of entries of unique indexes.
+  std::function<ReadResources()> read_resources = {};
   /// Switches and flushes the memstores of the region. Called outside the queue.
   std::function<Status(Region*)> flush;
   /// Makes it certain what the manifest holds.
@@ -68,7 +76,8 @@ struct CompletionCounts {
   uint64_t completed = 0;  ///< Or found to have nothing to write.
   uint64_t caught_up = 0;  ///< Of these, those that depend on a commit after their read of files,
   uint64_t caught_up_in_group = 0;  ///< of these, those that depend on their own group.
-  uint64_t moved = 0;               ///< Read again: a flush came in between.
+  uint64_t moved = 0;               ///< Read again: a flush came in between, or
+  uint64_t entries_moved = 0;       ///< a row has got an entry that the batch makes too.
   uint64_t unlogged = 0;            ///< Had a region flushed, which they depend on.
   uint64_t alone = 0;               ///< Completed by a leader that read files.
 };
@@ -129,7 +138,8 @@ class CommitQueue {
 
   Status SubmitAlone(const std::function<Status()>& task);
   Status CommitReader(WritePlan* plan, Durability durability);
-  Status Read(WritePlan* plan, bool by_leader);
+  Status Read(WritePlan* plan, const CompletionPoint* alone = nullptr);
+  Status ReadForUnique(WritePlan* plan, const CompletionPoint* alone);
   Status Submit(Request* request);
   bool Enqueue(Request* request) EXCLUDES(mutex_);
   Group TakeGroup() EXCLUDES(mutex_);
@@ -141,7 +151,8 @@ class CommitQueue {
   Status SettleCatalog();
   Result<LogGroup> Encode(const Group& group);
   Status Complete(Request* request, const CompletionPoint& point);
-  static Result<Completion> CompleteChecked(const CompletionPoint& point, WritePlan* plan);
+  static Result<Completion> CompleteRows(const CompletionPoint& point, WritePlan* plan);
+  Result<Completion> CompleteChecked(const CompletionPoint& point, WritePlan* plan);
   void Count(const Completion& completion, bool reads_alone) EXCLUDES(counts_mutex_);
   static Durability LevelOf(const Group& group);
   static void NoteUnlogged(const Group& group, const LogGroup& frame);
@@ -151,7 +162,8 @@ class CommitQueue {
 
   const CommitDependencies deps_;
   std::atomic<uint64_t> last_sequence_;  // Stored by the leader.
-  bool catalog_in_doubt_ = false;        // The leader's.
+  bool catalog_in_doubt_ = false;        // The leader's, as
+  RecentEntries recent_entries_;         // of unique indexes.
   BackgroundTask buffered_write_;
 
   mutable base::Mutex counts_mutex_;

@@ -4,6 +4,7 @@
 //   3. An operation that depends on a column sees the stored cells, those of earlier requests of
 //      the group, and those of earlier operations of its own batch.
 //   4. What it becomes is one operation, which later ones see.
+//   5. Last, the entries that rows of the batch have in unique indexes, after it and before it.
 #include "engine/commit/complete_write.h"
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include "engine/query/reader.h"
 #include "format/cell/overflow_value.h"
 #include "format/cell/visibility.h"
+#include "index/entries.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {
@@ -81,6 +83,13 @@ Status ReadColumn(const RegionSet& regions, WritePlan* plan, StoredColumn* colum
   return ReadNewestInline(*table->record, &plan->read_set, column);
 }
 
+// The plan's, whose record is that of its tables.
+const format::IndexRecord& IndexOf(const WritePlan& plan, const UniqueRow& row) {
+  const auto table = std::find_if(plan.tables.begin(), plan.tables.end(),
+                                  [&row](const auto& t) { return t->record->id == row.table; });
+  return *(*table)->record->FindIndex(row.index);  // Planning found both.
+}
+
 // The columns that the plan depends on, in the order in which CompleteWrite asks for them.
 void ListColumns(WritePlan* plan) {
   std::vector<StoredColumn>& columns = plan->read_set.columns;
@@ -104,6 +113,16 @@ void ListColumns(WritePlan* plan) {
       column.column = cell;
     }
   }
+  for (UniqueRow& row : plan->unique_rows) {
+    row.first_column = columns.size();
+    for (const format::IndexColumnRecord& indexed : IndexOf(*plan, row).columns) {
+      StoredColumn& column = columns.emplace_back();
+      column.table = row.table;
+      column.row = row.row;
+      column.column.family = indexed.family;
+      column.column.qualifier = indexed.qualifier;
+    }
+  }
 }
 
 class Completer {
@@ -119,8 +138,11 @@ class Completer {
   const Table& TableOf(format::TableId id) const;
   bool is_complete() const { return completion_.outcome == Outcome::kComplete; }
   Status CompleteOperations();
-  Result<Cells> VisibleVersions(const StoredColumn& column, std::optional<int64_t> timestamp);
-  Cells Others(const StoredColumn& column);
+  /// With or without those that the batch's own operations have written so far.
+  enum class Own : uint8_t { kSeen, kIgnored };
+  Result<Cells> VisibleVersions(const StoredColumn& column, std::optional<int64_t> timestamp,
+                                Own own = Own::kSeen);
+  Cells Others(const StoredColumn& column, Own own);
   void NoteUnlogged(Region* region, const ColumnCells& read);
   Status NeedValue(format::Cell* cell);
   Status DecideCondition();
@@ -129,6 +151,8 @@ class Completer {
   Status CompleteUpdate(const PlannedOperation& operation);
   void Emit(const PlannedOperation& operation);
   void EmitCells(const PlannedOperation& operation, Cells cells);
+  Status ListEntries();
+  Result<std::optional<std::string>> EntryOf(const UniqueRow& row, Own own);
 
   const CompletionPoint& point_;
   WritePlan* plan_;
@@ -142,8 +166,10 @@ class Completer {
 Result<Completion> Completer::Complete() {
   plan_->batch.Clear();
   plan_->values.clear();
+  plan_->entries.clear();
   RETURN_IF_ERROR(DecideCondition());
   if (plan_->holds && is_complete()) RETURN_IF_ERROR(CompleteOperations());
+  if (plan_->holds && is_complete()) RETURN_IF_ERROR(ListEntries());
   // A condition that does not hold has nothing logged that could depend on it.
   if (is_complete() && plan_->holds && !completion_.unlogged.empty()) {
     completion_.outcome = Outcome::kUnlogged;
@@ -183,36 +209,39 @@ const Table& Completer::TableOf(format::TableId id) const {
 }
 
 // The cells of the column that are in no memstore.
-Completer::Cells Completer::Others(const StoredColumn& column) {
+Completer::Cells Completer::Others(const StoredColumn& column, Own own) {
   Cells others = column.cells;
   const bool is_in_group = point_.earlier->Append(column.table, column.row, column.column, &others);
   completion_.caught_up |= is_in_group;
   completion_.caught_up_in_group |= is_in_group;
-  (void)written_.Append(column.table, column.row, column.column, &others);
+  if (own == Own::kSeen) {
+    (void)written_.Append(column.table, column.row, column.column, &others);
+  }
   return others;
 }
 
 // The visible versions of the column, newest first. Of a hot row, all only if they may be as many
 // as the family keeps (CellsOfColumn).
 Result<Completer::Cells> Completer::VisibleVersions(const StoredColumn& column,
-                                                    std::optional<int64_t> timestamp) {
+                                                    std::optional<int64_t> timestamp, Own own) {
   const Table& table = TableOf(column.table);
   Region& region = table.RegionOf(column.row);
   // Files and memstores of one version, so that no cell is between the two.
-  const auto version = point_.reads_alone ? column.version : region.version();
+  const bool has_newest = point_.reads_alone || point_.is_trial();
+  const auto version = has_newest ? column.version : region.version();
   pins_.push_back(version);
   if (version->changed_through != column.version->changed_through) {
     completion_.outcome = Outcome::kMoved;
     return Cells();
   }
-  const Cells others = Others(column);
-  const ColumnCells read =
-      CellsOfColumn(LatestOf(table.record, version), column.row,
-                    {.column = column.column, .timestamp = timestamp, .others = others});
-  NoteUnlogged(&region, read);
+  const Cells others = Others(column, own);
+  RegionView view = LatestOf(table.record, version);
+  view.point = {.sequence = point_.sequence, .now_micros = point_.now_micros};
+  const ColumnCells read = CellsOfColumn(
+      view, column.row, {.column = column.column, .timestamp = timestamp, .others = others});
+  if (!point_.is_trial()) NoteUnlogged(&region, read);
   Cells visible;
-  format::VisibleCells(read.cells, table.record->families, {.now_micros = point_.now_micros},
-                       &visible);
+  format::VisibleCells(read.cells, table.record->families, view.point, &visible);
   KeepColumn(column.column, &visible);
   return visible;
 }
@@ -222,7 +251,8 @@ void Completer::NoteUnlogged(Region* region, const ColumnCells& read) {
   const format::SequenceNumber flushed = region->flushed_through();
   bool any = region->unlogged().MayHoldUpTo(read.tree_through, flushed);
   for (const format::Cell& cell : read.cells) {
-    completion_.caught_up |= cell.sequence > plan_->read_set.visible && cell.sequence < next_;
+    completion_.caught_up |=
+        cell.sequence > plan_->read_set.visible && cell.sequence < point_.first;
     any |= region->unlogged().MayHold(cell.sequence, flushed);
   }
   std::vector<Region*>& unlogged = completion_.unlogged;
@@ -233,7 +263,7 @@ void Completer::NoteUnlogged(Region* region, const ColumnCells& read) {
 // A value in value blocks that was not read yet is read by a leader that is alone only.
 Status Completer::NeedValue(format::Cell* cell) {
   if (!cell->is_overflow()) return {};
-  if (point_.reads_alone) return ReadInline(cell, &pins_);
+  if (point_.reads_alone || point_.is_trial()) return ReadInline(cell, &pins_);
   completion_.outcome = Outcome::kTooLong;
   return {};
 }
@@ -320,6 +350,35 @@ Status Completer::CompleteUpdate(const PlannedOperation& operation) {
   return {};
 }
 
+// The entry of the row; nullopt: a column is absent, or has no key.
+Result<std::optional<std::string>> Completer::EntryOf(const UniqueRow& row, Own own) {
+  std::string key;
+  size_t place = row.first_column;
+  for (const format::IndexColumnRecord& indexed : IndexOf(*plan_, row).columns) {
+    const StoredColumn& column = plan_->read_set.columns[place++];
+    ASSIGN_OR_RETURN(Cells versions, VisibleVersions(column, std::nullopt, own));
+    if (!is_complete() || versions.empty()) return std::optional<std::string>();
+    RETURN_IF_ERROR(NeedValue(&versions.front()));
+    const bool has_key = is_complete() && format::AppendPutKey(indexed, versions.front(), &key);
+    if (!has_key) return std::optional<std::string>();
+  }
+  return std::optional(std::move(key));
+}
+
+Status Completer::ListEntries() {
+  for (const UniqueRow& row : plan_->unique_rows) {
+    ASSIGN_OR_RETURN(std::optional<std::string> after, EntryOf(row, Own::kSeen));
+    if (!is_complete()) return {};
+    if (!after.has_value()) continue;
+    ASSIGN_OR_RETURN(const std::optional<std::string> before, EntryOf(row, Own::kIgnored));
+    if (!is_complete()) return {};
+    const bool is_new = after != before;
+    plan_->entries.push_back({row.table, row.index, *std::move(after), row.row, is_new});
+  }
+  std::sort(plan_->entries.begin(), plan_->entries.end());
+  return {};
+}
+
 }  // namespace
 
 Status ReadFiles(const RegionSet& regions, format::SequenceNumber visible, WritePlan* plan) {
@@ -335,6 +394,17 @@ Status ReadFiles(const RegionSet& regions, format::SequenceNumber visible, Write
 
 Result<Completion> CompleteWrite(const CompletionPoint& point, WritePlan* plan) {
   return Completer(point, plan).Complete();
+}
+
+// Sequences of its own writes are those that a reader at any sequence sees.
+Status TryWrite(int64_t timestamp, int64_t now_micros, WritePlan* plan) {
+  const GroupWrites none;
+  const CompletionPoint point{.first = format::kFirstOwnSequence,
+                              .timestamp = timestamp,
+                              .now_micros = now_micros,
+                              .earlier = &none,
+                              .sequence = plan->read_set.visible};
+  return Completer(point, plan).Complete().status();
 }
 
 }  // namespace tandem::engine

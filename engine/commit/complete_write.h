@@ -20,7 +20,8 @@
 namespace tandem::engine {
 
 /// Fills `plan.read_set` with what files hold now. `visible`: the last sequence that is visible
-/// before. Sets `plan.is_stale` if a table is gone. Errors: kCorruption, kIoError.
+/// before, registered if the plan has `unique_rows`. Sets `plan.is_stale` if a table is gone.
+/// Errors: kCorruption, kIoError.
 Status ReadFiles(const RegionSet& regions, format::SequenceNumber visible, WritePlan* plan);
 
 /// Where and when a write takes effect.
@@ -31,16 +32,22 @@ struct CompletionPoint {
   const GroupWrites* earlier = nullptr;  ///< Of the same group.
   /// ReadFiles was called by the leader, so what it pinned is the newest, and a value may be read.
   bool reads_alone = false;
+  /// What is seen. With another than the latest, the plan is only tried (TryWrite).
+  format::SequenceNumber sequence = format::kSequenceMax;
+
+  bool is_trial() const { return sequence != format::kSequenceMax; }
 };
 
 struct Completion {
   enum class Outcome : uint8_t {
     kComplete,
-    kMoved,    ///< A memstore that holds rows of the read set went into a file.
+    kMoved,    ///< A memstore that holds rows of the read set went into a file; or an entry of
+               ///< a unique index was made that the batch makes too.
     kTooLong,  ///< A value has to be read that ReadFiles did not expect.
     kUnlogged  ///< It depends on operations that are in no log and in no file.
   };
   Outcome outcome = Outcome::kComplete;
+  bool entries_moved = false;       ///< For kMoved: an entry of a unique index.
   bool caught_up = false;           ///< It depends on what was committed after ReadFiles,
   bool caught_up_in_group = false;  ///< by an earlier request of the same group.
   std::vector<Region*> unlogged;    ///< For kUnlogged, to be flushed: each once.
@@ -53,5 +60,9 @@ struct Completion {
 /// int64; a result that is too long or does not fit its index; the batch becomes too large),
 /// kCorruption, kIoError.
 Result<Completion> CompleteWrite(const CompletionPoint& point, WritePlan* plan);
+
+/// Sets `plan.entries` and `plan.holds` to what CompleteWrite would if the batch committed right
+/// after `plan.read_set.visible`. Requires: ReadFiles. Errors: as CompleteWrite. Threads: any.
+Status TryWrite(int64_t timestamp, int64_t now_micros, WritePlan* plan);
 
 }  // namespace tandem::engine

@@ -78,6 +78,10 @@ class Planner {
   Status Plan();
   bool met_reader() const { return met_reader_; }
   WritePlan TakePlan(uint64_t changes) {
+    if (!makes_entries_) plan_.unique_rows.clear();
+    std::sort(plan_.unique_rows.begin(), plan_.unique_rows.end());
+    plan_.unique_rows.erase(std::unique(plan_.unique_rows.begin(), plan_.unique_rows.end()),
+                            plan_.unique_rows.end());
     plan_.changes = changes;
     plan_.size_bytes = batch_.size_bytes();
     plan_.operation_count = batch_.operation_count();
@@ -92,6 +96,8 @@ class Planner {
   Status CheckOperation();
   template <typename Add>
   void ForEachCell(Add&& add) const;
+  bool Touches(const format::IndexRecord& index) const;
+  void NoteUniqueRows();
   void Encode();
   void Keep();
   Status CheckColumns();
@@ -101,11 +107,13 @@ class Planner {
   const WriteBatch& batch_;
   const RegionSet& regions_;
   const bool keep_operations_;
-  bool met_reader_ = false;  ///< An operation that depends on stored data.
+  bool met_reader_ = false;     ///< An operation that depends on stored data.
+  bool makes_entries_ = false;  ///< One that may make an entry of a unique index.
   WritePlan plan_;
-  BatchOperation operation_;      ///< The current one,
-  const Table* table_ = nullptr;  ///< its table, which `plan_` holds,
-  format::FamilyId family_;       ///< and its family, unless it deletes the row.
+  BatchOperation operation_;         ///< The current one,
+  const Table* table_ = nullptr;     ///< its table, which `plan_` holds,
+  bool refuses_duplicates_ = false;  ///< which has such a unique index,
+  format::FamilyId family_;          ///< and its family, unless it deletes the row.
   std::vector<std::string_view> qualifiers_;
 };
 
@@ -119,6 +127,10 @@ Status Planner::Plan() {
     met_reader_ |= KindOf(operation_.kind) != Kind::kBlind;
     if (met_reader_ && !keep_operations_) return {};
     RETURN_IF_ERROR(CheckOperation());
+    if (refuses_duplicates_) {
+      NoteUniqueRows();
+      if (met_reader_ && !keep_operations_) return {};
+    }
     if (keep_operations_) {
       Keep();
       continue;
@@ -135,6 +147,9 @@ Status Planner::FindTable(std::string_view name) {
   std::shared_ptr<const Table> table = regions_.Find(name);
   if (table == nullptr) return TableNotFound(name);
   table_ = table.get();
+  refuses_duplicates_ =
+      std::any_of(table_->record->indexes.begin(), table_->record->indexes.end(),
+                  [](const format::IndexRecord& index) { return index.RefusesDuplicates(); });
   if (std::find(plan_.tables.begin(), plan_.tables.end(), table) == plan_.tables.end()) {
     plan_.tables.push_back(std::move(table));
   }
@@ -203,6 +218,36 @@ void Planner::ForEachCell(Add&& add) const {
       for (const ColumnValue& column : operation_.columns) {
         add(NewCell(CellKindOf(operation_.kind), family_, column));
       }
+  }
+}
+
+// Whether a row's entry may depend on the operation.
+bool Planner::Touches(const format::IndexRecord& index) const {
+  const auto touches_column = [this](const format::IndexColumnRecord& column) {
+    if (operation_.kind == BatchKind::kDeleteRow) return true;
+    if (column.family != family_) return false;
+    if (operation_.kind == BatchKind::kDeleteFamily) return true;
+    return std::any_of(
+        operation_.columns.begin(), operation_.columns.end(),
+        [&column](const ColumnValue& named) { return named.qualifier == column.qualifier; });
+  };
+  return std::any_of(index.columns.begin(), index.columns.end(), touches_column);
+}
+
+// A delete of a row, family or column hides all that is older than what it leaves, so it leaves a
+// row the entry that it had, or none. All others may make one: DeleteCell reveals a value.
+void Planner::NoteUniqueRows() {
+  const bool makes_entries = operation_.kind != BatchKind::kDeleteRow &&
+                             operation_.kind != BatchKind::kDeleteFamily &&
+                             operation_.kind != BatchKind::kDeleteColumn;
+  for (const format::IndexRecord& index : table_->record->indexes) {
+    if (!index.RefusesDuplicates() || !Touches(index)) continue;
+    plan_.must_be_logged = true;
+    makes_entries_ |= makes_entries;
+    met_reader_ |= makes_entries;
+    if (!keep_operations_) continue;
+    plan_.unique_rows.push_back(
+        {.table = table_->record->id, .index = index.id, .row = operation_.row});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "engine/predicate/bound.h"
@@ -47,6 +48,38 @@ struct Condition {
   size_t column_count() const;
 };
 
+/// A row whose entry in a unique index the batch may change.
+struct UniqueRow {
+  format::TableId table;
+  format::IndexId index;
+  std::string_view row;
+  size_t first_column = 0;  ///< In ReadSet::columns, those of the index. Set by ReadFiles.
+
+  friend bool operator==(const UniqueRow& a, const UniqueRow& b) {
+    return a.table == b.table && a.index == b.index && a.row == b.row;
+  }
+  friend bool operator<(const UniqueRow& a, const UniqueRow& b) {
+    return std::tie(a.table, a.index, a.row) < std::tie(b.table, b.index, b.row);
+  }
+};
+
+/// An entry of a unique index that such a row has after the batch.
+struct UniqueEntry {
+  format::TableId table;
+  format::IndexId index;
+  std::string key;
+  std::string_view row;
+  bool is_new = false;  ///< The row has not had it before the batch.
+
+  friend bool operator<(const UniqueEntry& a, const UniqueEntry& b) {
+    return std::tie(a.table, a.index, a.key, a.row) < std::tie(b.table, b.index, b.key, b.row);
+  }
+  /// Whether both are the same entry, of whatever rows.
+  bool IsAs(const UniqueEntry& other) const {
+    return table == other.table && index == other.index && key == other.key;
+  }
+};
+
 /// A column of a row that a write depends on, and what files hold of it.
 struct StoredColumn {
   format::TableId table;
@@ -61,6 +94,10 @@ struct ReadSet {
   std::vector<StoredColumn> columns;
   format::SequenceNumber visible;                 ///< When the files were read, or earlier.
   std::vector<std::shared_ptr<const void>> pins;  ///< Of the cells.
+  /// Entries that the batch makes if it commits at `visible`, ascending. No row but those of the
+  /// batch has one of them there. Filled by FindHolders (unique_check.h), as
+  std::vector<UniqueEntry> entries;
+  Status violation;  ///< kAlreadyExists, of a batch that is to conflict first if it does.
 };
 
 struct RowChecks;
@@ -79,7 +116,12 @@ struct WritePlan {
   /// the batch is known (complete_write.h).
   std::vector<PlannedOperation> unresolved;
   std::optional<Condition> condition;
+  /// Ascending, each once; empty if no operation may make an entry of a unique index.
+  std::vector<UniqueRow> unique_rows;
+  /// It may take an entry of a unique index from a row, which another one may get then, in the log.
+  bool must_be_logged = false;
   ReadSet read_set;
+  std::vector<UniqueEntry> entries;  ///< Ascending. Set by CompleteWrite.
   /// Rows that a transaction or observers have read; may be null (row_checks.h). Lifetime: the
   /// caller's. Their tables are among `tables`.
   RowChecks* checks = nullptr;

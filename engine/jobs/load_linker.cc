@@ -11,6 +11,13 @@ namespace tandem::engine {
 namespace {
 
 Status CheckMayBeLoaded(const format::TableRecord& table) {
+  for (const format::IndexRecord& index : table.indexes) {
+    if (!index.RefusesDuplicates()) continue;
+    return Status::InvalidArgument("table " + base::Quote(table.name) + " has the unique index " +
+                                   base::Quote(index.name) +
+                                   ", which a load of files would not ask; use Write, or drop the "
+                                   "index and add it again after the load");
+  }
   if (table.observers.empty()) return {};
   return Status::InvalidArgument(
       "table " + base::Quote(table.name) + " has the observer " +
@@ -87,10 +94,12 @@ Status CheckLimits(const format::TableRecord& begun, const format::TableRecord& 
   return {};
 }
 
+// A unique index may have begun to refuse duplicates since the regions were looked up.
 Status Linker::LinkAlone(const Regions& regions) {
   const std::shared_ptr<const Table> table = work_.regions->Find(record().id);
   if (table == nullptr) return TableNotFound(record().name);
   RETURN_IF_ERROR(CheckLimits(record(), *table->record));
+  RETURN_IF_ERROR(CheckMayBeLoaded(*table->record));
   ASSIGN_OR_RETURN(const format::SequenceNumber sequence, FinishRuns());
   std::vector<Part> parts;
   for (const auto& region : regions) {

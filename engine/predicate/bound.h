@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/cancellation.h"
@@ -76,6 +77,12 @@ class BoundPredicate {
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table,
                                      const base::Cancellation& cancellation = {},
                                      const ParameterValues& values = {});
+  /// A predicate that is made without text. Requires: `root` satisfies the rules of BoundNode.
+  static BoundPredicate Of(BoundNode root) {
+    BoundPredicate bound;
+    bound.root_ = std::move(root);
+    return bound;
+  }
   /// Checks all but the values of parameters. Returns where these are used. Errors: as Bind.
   static Result<std::vector<ParameterUse>> FindParameters(const Predicate& predicate,
                                                           const format::TableRecord& table);

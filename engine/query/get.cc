@@ -54,7 +54,7 @@ ColumnCells CellsOfColumn(const RegionView& view, std::string_view row,
   RowTrees trees(*view.table);
   uint64_t looked_at = 0;
   for (const MemRow* here : rows) {
-    const RowTreeView tree = Memstore::RecentCells(here, format::kSequenceMax, &cells, &looked_at);
+    const RowTreeView tree = Memstore::RecentCells(here, view.point.sequence, &cells, &looked_at);
     if (tree.root == nullptr) continue;
     trees.Add(tree);
     read.tree_through = std::max(read.tree_through, tree.last);

@@ -67,7 +67,7 @@ struct ColumnCells {
 };
 
 /// The cells that decide what a write makes of the column: its own and the DeleteFamily markers of
-/// its family, those of the view's memstores at the latest sequence and `wanted.others`. Of a hot
+/// its family, those of the view's memstores at its sequence and `wanted.others`. Of a hot
 /// row not all: every visible version if there may be as many as are kept, else the two newest and
 /// the one at `timestamp`. Does no I/O. Lifetime: the region version's.
 ColumnCells CellsOfColumn(const RegionView& view, std::string_view row, const ColumnWanted& wanted);

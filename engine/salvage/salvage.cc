@@ -119,7 +119,13 @@ Status Salvager::CreateTarget() {
   const format::Catalog& catalog = surviving_.catalog;
   format::CatalogEdit edit;
   edit.counters = catalog.counters;
-  for (const auto& [id, table] : catalog.tables) edit.put_tables.push_back(table);
+  for (const auto& [id, table] : catalog.tables) {
+    edit.put_tables.push_back(table);
+    // What is lost may have kept rows apart: whoever wants it so again checks them first.
+    for (format::IndexRecord& index : edit.put_tables.back().indexes) {
+      if (index.unique) index.state = format::IndexState::kBuilding;
+    }
+  }
   for (const auto& [id, region] : catalog.regions) {
     format::RegionRecord& empty = edit.put_regions.emplace_back(region);
     empty.files.clear();

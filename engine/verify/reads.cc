@@ -24,6 +24,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/predicate/bound.h"
+#include "engine/query/duplicates.h"
 #include "engine/verify/findings.h"
 #include "engine/verify/row_hashes.h"
 #include "format/value_text.h"
@@ -114,6 +115,7 @@ class ReadsVerifier {
   Status ReadInIndexOrder(size_t which, OrderedRows* ordered);
   void CompareOrdered(const ScannedIndex& index);
   Status CompareSamples(size_t which);
+  Status CheckUnique(const format::IndexRecord& index);
   Result<RowHashes> Scan(const ScanOptions& scan) const;
   Result<RowHashes> Query(const Predicate& predicate, const QueryOptions& query) const;
   static void NoteValue(const std::string& key, ScannedIndex* index);
@@ -169,6 +171,19 @@ Status ReadsVerifier::CompareAll() {
     }
     RETURN_IF_ERROR(CompareKeyOrder(which));
     RETURN_IF_ERROR(CompareSamples(which));
+    RETURN_IF_ERROR(CheckUnique(*indexes_[which].record));
+  }
+  return {};
+}
+
+Status ReadsVerifier::CheckUnique(const format::IndexRecord& index) {
+  if (!index.unique || index.state != format::IndexState::kReady) return {};
+  ASSIGN_OR_RETURN(const UniqueReport report, FindDuplicates(resources_, view_, index, nullptr));
+  findings_.set_topic({"index", FindingEffect::kNothing});
+  for (const DuplicateRows& found : report.listed) {
+    findings_.Add("unique index " + base::Quote(index.name) + ": rows " + base::Quote(found.row) +
+                  " and " + base::Quote(found.other) + " have the value " +
+                  base::Quote(found.value));
   }
   return {};
 }

@@ -243,9 +243,30 @@ struct Explanation {
   uint64_t rows = 0;         ///< Rows that match.
 };
 
+/// How far a unique index is.
+enum class UniqueState : uint8_t {
+  kNone,      ///< The index is not unique.
+  kBuilding,  ///< It was added to a table: nothing is refused before Database::EnforceUnique.
+  kChecking,  ///< EnforceUnique runs: writes are checked; rows from before may be duplicates.
+  kReady,     ///< No two rows have the same entry.
+};
+/// Two rows that a unique index does not allow.
+struct DuplicateRows {
+  std::string value;       ///< As text; the values of several columns are separated by commas.
+  std::string row, other;  ///< Neighbours in key order among the rows with the value.
+};
+/// What EnforceUnique has found.
+struct UniqueReport {
+  uint64_t rows = 0;        ///< With an entry.
+  uint64_t duplicates = 0;  ///< Rows whose entry another row with a smaller key has.
+  /// Of these the first ones in the order of the index, at most kDuplicatesListedMax.
+  std::vector<DuplicateRows> listed;
+};
+
 /// An index over all regions of its table.
 struct IndexInfo {
   IndexOptions options;
+  UniqueState unique = UniqueState::kNone;
   uint64_t files = 0;          ///< Of the table. One that regions share counts in each.
   uint64_t files_without = 0;  ///< Of those: without it, so that they are read whole.
   uint64_t files_older = 0;    ///< Of those: from before it was made; they are being rewritten.
@@ -479,10 +500,23 @@ class Database {
   /// ones that do not fit are absent for the index, and for conditions of its type. The type that
   /// conditions have for the column does not change: an index of another type serves those that
   /// are cast to its type. A file with a value of more than kIndexKeyBytesMax in a kBytes column is
-  /// read without the index. Errors: kNotFound (table), kAlreadyExists, kInvalidArgument (name,
-  /// columns, limits), kReadOnly, kIoError, kNoSpace: the index was not added, and a crash before
-  /// the next change of a table may show it.
+  /// read without the index. A unique index refuses nothing before EnforceUnique; one that its
+  /// table is created with does from the start. Errors: kNotFound (table), kAlreadyExists,
+  /// kInvalidArgument (name, columns, limits), kReadOnly, kIoError, kNoSpace: the index was not
+  /// added, and a crash before the next change of a table may show it.
   Status CreateIndex(std::string_view table, const IndexOptions& index);
+  /// Checks that no two rows have the same entry of a unique index that was added to a table, and
+  /// refuses writes that would give two rows the same from then on (UniqueState). Finds duplicates
+  /// in one pass over the index, at a snapshot, while writers work; their writes are checked from
+  /// the beginning of the call. Where it finds some, the index is as it was before: they are
+  /// reported, not refused; mend the rows, or drop the index, and call again. A crash during the
+  /// call leaves the index kChecking: call again. Does nothing for an index that is kReady.
+  /// `cancelled`: as ReadOptions::cancelled. Errors: kNotFound (table, index), kInvalidArgument
+  /// (the index is not unique), kBusy (files are still without the index: wait until
+  /// IndexInfo::files_older is 0; or another such call runs), kCancelled; those of Flush, of a
+  /// query, and of CreateIndex.
+  Result<UniqueReport> EnforceUnique(std::string_view table, std::string_view index,
+                                     const std::atomic<bool>* cancelled = nullptr);
   /// Drops an index, durably. Its bytes go as files are merged. Queries that run finish with it.
   /// Conditions keep the type of its column. Errors: kNotFound (table, index); as CreateIndex.
   Status DropIndex(std::string_view table, std::string_view index);
@@ -525,8 +559,9 @@ class Database {
   /// durability; every later read sees it. May wait for flushes and merges (see
   /// WriteOptions::no_wait).
   /// Errors: kNotFound (table, family), kInvalidArgument (key, qualifier, value or batch out of
-  /// limits; a value that does not fit its index's type: row, column and index are named), kBusy
-  /// (only with no_wait), kReadOnly, kNoSpace (may be repeated), kIoError. After kIoError and
+  /// limits; a value that does not fit its index's type: row, column and index are named),
+  /// kAlreadyExists (a unique index: index, value and the row that has it are named), kBusy (only
+  /// with no_wait), kReadOnly, kNoSpace (may be repeated), kIoError. After kIoError and
   /// kReadOnly the batch may or may not survive; the next Open shows which. On a table with
   /// observers also what these return, kConflict (a row that they read was changed meanwhile: the
   /// write may be repeated) and kUnsupported (one is not registered).
@@ -638,7 +673,8 @@ class Database {
   /// The snapshots that have names, by name.
   Result<std::vector<NamedSnapshotInfo>> ListSnapshots();
   /// Begins a bulk load of the table (tandem/bulk_load.h). Errors: kNotFound, kInvalidArgument (the
-  /// table has observers), kReadOnly.
+  /// table has observers, or a unique index that refuses duplicates: write its rows in batches),
+  /// kReadOnly.
   Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options = {});
   /// Begins a transaction at the current state (tandem/transaction.h).
   Result<Transaction> Begin(const TransactionOptions& options = {});

@@ -12,6 +12,7 @@ inline constexpr size_t kQualifierBytesMax = 2'048;  ///< A qualifier has 0 to t
 inline constexpr size_t kNameBytesMax = 255;         ///< Tables, snapshots, ...: 1 to this.
 inline constexpr size_t kValueBytesMax = 16 * 1024 * 1024;  ///< One value.
 inline constexpr size_t kIndexKeyBytesMax = 2'048;          ///< An indexed value, as encoded.
+inline constexpr size_t kDuplicatesListedMax = 100;         ///< In a UniqueReport.
 inline constexpr size_t kBatchBytesMax = 64 * 1024 * 1024;  ///< One WriteBatch.
 inline constexpr size_t kTransactionRowsMax = 65'536;       ///< Rows read and operations written.
 inline constexpr size_t kTransactionRangeRowsMax = 10'000;  ///< To check ranges; see Transaction.

@@ -72,6 +72,11 @@ struct IndexOptions {
   /// 1 to kIndexColumnsMax, of any families. Conditions on the first one, on the first two and so
   /// on are served, and rows are in the order of the first, where that is equal of the second...
   std::vector<IndexColumn> columns = {};
+  /// No two rows have the same values in all columns, as the index has them: a write after which
+  /// they would is refused with kAlreadyExists. Rows that lack one of the values are exempt: a
+  /// column is absent, expired, of no value for its functions or type, or too long for a key. What
+  /// holds at a snapshot holds for its sequence; reads as of an older timestamp may find several.
+  bool unique = false;
 };
 
 /// The type that conditions and orders compare a column as, whatever indexes there are. A column

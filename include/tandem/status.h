@@ -20,7 +20,7 @@ enum class StatusCode : uint8_t {
   kOk = 0,
   kInvalidArgument,  ///< The call can never succeed as made; fix the argument.
   kNotFound,         ///< A named thing (table, family, index, database) does not exist.
-  kAlreadyExists,    ///< A named thing exists already.
+  kAlreadyExists,    ///< A named thing, or a value of a unique index, exists already.
   kCorruption,       ///< Bytes on disk are not what was written; the message names file and offset.
   kIoError,          ///< The operating system refused a read, write or sync.
   kNoSpace,          ///< The disk is full; the write may be retried when space returns.

@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(ValuesOutOfRangeAreRefused) {
        [](T t) { t->indexes[0].columns[0].qualifier.assign(kQualifierBytesMax + 1, 'q'); }, kBad},
       {"compression", [](T t) { t->families[0].options.compression = Compression(2); }, kLater},
       {"type", [](T t) { t->indexes[0].columns[0].type = ColumnType(8); }, kLater},
-      {"state 4", [](T t) { t->indexes[0].state = IndexState(4); }, kLater},
+      {"state 5", [](T t) { t->indexes[0].state = IndexState(5); }, kLater},
       {"many families", AddFamilies, kLater},
       {"many indexes", AddIndexes, kLater},
   };

@@ -81,6 +81,14 @@ BOOST_AUTO_TEST_CASE(CheckedRangesBesideAFlush) { ExploreNamed("CheckedRangesBes
 BOOST_AUTO_TEST_CASE(CheckedRangesBesideASplit) { ExploreNamed("CheckedRangesBesideASplit"); }
 BOOST_AUTO_TEST_CASE(CheckedRangesThenAPowerCut) { ExploreNamed("CheckedRangesThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(WritersWaitForFlushes) { ExploreNamed("WritersWaitForFlushes"); }
+// Those of unique_scenarios.cc.
+BOOST_AUTO_TEST_CASE(WritersOfOneValue) { ExploreNamed("WritersOfOneValue"); }
+BOOST_AUTO_TEST_CASE(ARevealBesideWriters) { ExploreNamed("ARevealBesideWriters"); }
+BOOST_AUTO_TEST_CASE(SwapsBesideWriters) { ExploreNamed("SwapsBesideWriters"); }
+BOOST_AUTO_TEST_CASE(UniqueWritesBesideAFlushAndASplit) {
+  ExploreNamed("UniqueWritesBesideAFlushAndASplit");
+}
+BOOST_AUTO_TEST_CASE(UniqueWritesThenAPowerCut) { ExploreNamed("UniqueWritesThenAPowerCut"); }
 
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -721,6 +721,7 @@ std::vector<EngineScenario> EngineScenarios() {
                                            IncrementsBesideASplit(),
                                            IncrementsThenAPowerCut(),
                                            WritersWaitForFlushes()};
+  for (EngineScenario& scenario : UniqueScenarios()) scenarios.push_back(std::move(scenario));
   for (EngineScenario& scenario : TransactionScenarios()) scenarios.push_back(std::move(scenario));
   for (EngineScenario& scenario : scenarios) {
     if (scenario.budget.random == 0) scenario.budget = kUsual;

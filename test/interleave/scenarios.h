@@ -22,6 +22,8 @@ struct EngineScenario {
 
 /// All of them.
 std::vector<EngineScenario> EngineScenarios();
+/// Those of unique_scenarios.cc.
+std::vector<EngineScenario> UniqueScenarios();
 /// Those of transaction_scenarios.cc, without budgets.
 std::vector<EngineScenario> TransactionScenarios();
 /// Those of file_scenarios.cc.

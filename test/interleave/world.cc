@@ -31,8 +31,9 @@ class PlainRandom final : public base::RandomSource {
 TableOptions TableNamed(const std::string& name, const WorldPlan& plan) {
   TableOptions options;
   options.name = name;
-  options.families.push_back({.name = "d"});
+  options.families.push_back({.name = "d", .max_versions = plan.unique ? 2u : 1u});
   if (!plan.no_index) options.indexes.push_back(IndexByC());
+  if (!plan.no_index) options.indexes.back().unique = plan.unique;
   if (plan.observers == WorldPlan::Observers::kSet) options.observers = {"counter"};
   if (plan.two_regions) options.split_keys = {"m"};
   if (plan.two_families) options.families.push_back({.name = "e"});
@@ -231,8 +232,9 @@ void World::Write(const Rows& rows, Durability durability) {
     for (const ModelOperation& operation : operations) {
       state->model.Apply(operation, state->last_timestamp, kNow);
     }
-    return true;
+    return !state->model.Duplicates("t", kNow).has_value();
   };
+  if (status.code() == StatusCode::kAlreadyExists) return call.RecordRefusal(apply);
   if (!recording_) {
     Expect(status, call.text());
     apply(&start_);
@@ -296,10 +298,12 @@ void World::DeleteCell(const std::string& row) {
   operation.AddTo(&batch);
   Call call(this, "delete a version of " + row);
   const Status status = engine_->Write({}, batch);
-  call.RecordStatus(status, [operation](ModelState* state) {
+  const auto apply = [operation](ModelState* state) {
     state->model.Apply(operation, ++state->last_timestamp, kNow);
-    return true;
-  });
+    return !state->model.Duplicates("t", kNow).has_value();
+  };
+  if (status.code() == StatusCode::kAlreadyExists) return call.RecordRefusal(apply);
+  call.RecordStatus(status, apply);
 }
 
 void World::CheckAndPut(const std::string& row, const std::string& expected,

@@ -77,6 +77,13 @@ void World::Call::RecordStatus(const Status& status, std::function<bool(ModelSta
   Record("closed", [](ModelState*) { return true; });
 }
 
+void World::Call::RecordRefusal(std::function<bool(ModelState*)> apply) {
+  Record("refused", [apply = std::move(apply)](ModelState* state) {
+    ModelState after = *state;
+    return !state->closed && !apply(&after);
+  });
+}
+
 // It may still have its effect at any later time.
 void World::Call::RecordFailure(const Status& status, std::function<bool(ModelState*)> apply) {
   if (apply == nullptr) apply = [](ModelState*) { return true; };

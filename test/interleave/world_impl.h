@@ -42,6 +42,8 @@ class World::Call {
   /// As Record for a call whose only answer is a status: `apply` is for success, and a refusal
   /// because of a Close is valid during or after it.
   void RecordStatus(const Status& status, std::function<bool(ModelState*)> apply);
+  /// A unique index refused what `apply` does.
+  void RecordRefusal(std::function<bool(ModelState*)> apply);
   uint64_t begin() const { return begin_; }
   const std::string& text() const { return text_; }
 

@@ -87,6 +87,7 @@ class Session {
   void NoteIn(RunTrace* trace);
   /// An error is a failure of the disk, or of the engine.
   Status Apply(const SessionAction& action);
+  std::optional<std::string> DuplicatesAfter(const JournalBatch& entry) const;
   Status ApplyInTransaction(const SessionAction& action);
   Status Write(SessionAction action);
   void Acknowledge(const SessionAction& action, JournalBatch entry);

@@ -142,8 +142,12 @@ Status Session::Apply(const SessionAction& action) {
                                  [](const ModelOperation& operation) { return operation.reads(); });
   const bool may_be_lost = action.durability == Durability::kMemory || IsUnlogged(action);
   if (!reads && !may_be_lost && action.seed / 2 % kOneIn == 0) return ApplyInTransaction(action);
-  const bool is_observed = !PlanOf(action.batch[0].table).options.observers.empty();
-  if (!may_be_lost && !is_observed && action.seed / 2 % kOneIn == 1 && MayBeLoaded(action.batch)) {
+  const bool is_asked = std::ranges::any_of(action.batch, [this](const ModelOperation& operation) {
+    const TableOptions& table = PlanOf(operation.table).options;
+    return !table.observers.empty() ||
+           std::ranges::any_of(table.indexes, [](const auto& index) { return index.unique; });
+  });
+  if (!may_be_lost && !is_asked && action.seed / 2 % kOneIn == 1 && MayBeLoaded(action.batch)) {
     ++counters_.bulk_loads;
     return LoadInBulk(&store_.engine(), action.batch, [this] { begun_micros_ = now(); });
   }
@@ -180,12 +184,35 @@ Status Session::Write(SessionAction action) {
   entry.is_logged = action.durability != Durability::kMemory || entry.reads();
   written_ += action.batch.size();
   counters_.operations += action.batch.size();
-  if (!status.ok()) {
+  if (status.ok() || status.code() == StatusCode::kAlreadyExists) {
+    const std::optional<std::string> duplicates = DuplicatesAfter(entry);
+    if (duplicates.has_value() == status.ok()) {
+      throw Failure("a unique index, " + duplicates.value_or("no duplicates") +
+                    ", and the write: " + status.ToString());
+    }
+    if (!status.ok()) {
+      ++counters_.refused;
+      return {};
+    }
+  } else {
     JournalOf(action).Append(std::move(entry));
     return status;
   }
   Acknowledge(action, std::move(entry));
   return status;
+}
+
+// What the batch leaves that no unique index allows.
+std::optional<std::string> Session::DuplicatesAfter(const JournalBatch& entry) const {
+  Model after = model_;
+  for (const ModelOperation& operation : entry.operations) {
+    after.Apply(operation, entry.timestamp, entry.now_micros);
+  }
+  for (const ModelOperation& operation : entry.operations) {
+    const auto duplicates = after.Duplicates(operation.table, entry.now_micros);
+    if (duplicates.has_value()) return duplicates;
+  }
+  return std::nullopt;
 }
 
 void Session::Acknowledge(const SessionAction& action, JournalBatch entry) {
@@ -248,6 +275,7 @@ Status Session::ChangeIndexes(const SessionAction& action) {
   index.name = "extra_" + std::to_string(own_dice_.Below(3));
   const bool is_replaced = own_dice_.Chance(25);
   if (is_replaced) index = own_dice_.Pick(indexes);
+  if (index.unique) return {};  // It would not refuse duplicates before they were looked for.
   const auto found = std::find_if(indexes.begin(), indexes.end(), [&](const IndexOptions& known) {
     return known.name == index.name;
   });

@@ -45,7 +45,8 @@ TablePlan PlanOf(const SmallWorld& world) {
     return IndexColumn{FamilyOf(world.two_families, name), name, ColumnType::kBytes, descending};
   };
   plan.options.indexes.push_back(
-      {"by_all", {column("a", false), column("b", false), column("c", false)}});
+      {"by_all", {column("a", false), column("b", false), column("c", false)}, world.unique_all});
+  plan.options.indexes.front().unique = world.unique_a;
   plan.options.indexes.push_back({"by_c_a", {column("c", true), column("a", false)}});
   plan.keys = kRows;
   plan.values = {"1", "2"};
@@ -260,13 +261,22 @@ void SmallRun::Write(const SmallStep& step) {
   WriteBatch batch;
   for (const ModelOperation& operation : step.batch) operation.AddTo(&batch);
   const WriteOptions options{step.synced ? Durability::kSynced : Durability::kWritten, false};
-  RequireOk(store_.engine().Write(options, batch), "write");
+  const Status status = store_.engine().Write(options, batch);
+  Model after = model_;
+  for (const ModelOperation& operation : step.batch) after.Apply(operation, now(), now());
+  const std::optional<std::string> duplicates = after.Duplicates("w", now());
+  counters_.operations += step.batch.size();
+  if (duplicates.has_value()) {
+    if (status.code() == StatusCode::kAlreadyExists) {
+      ++counters_.refused;
+      return;
+    }
+    throw Failure("expected AlreadyExists (" + *duplicates + "), found " + status.ToString());
+  }
+  RequireOk(status, "write");
   entry.timestamp = entry.now_micros = last_timestamp_ = now();
   entry.last_sequence = store_.engine().Info().last_sequence;
-  for (const ModelOperation& operation : step.batch) {
-    model_.Apply(operation, entry.timestamp, entry.now_micros);
-  }
-  counters_.operations += step.batch.size();
+  model_ = std::move(after);
   const bool surely_writes = entry.surely_writes();
   journal_->Append(std::move(entry));
   if (!surely_writes) return;
@@ -329,6 +339,8 @@ void SmallRun::Crash(const SmallStep& step) {
   }
   model_ = journal_->Recover(recovered);
   plan_.options = model_.table("w");
+  const std::optional<std::string> duplicates = model_.Duplicates("w", now());
+  if (duplicates.has_value()) throw Failure("after a crash rows are equal: " + *duplicates);
 }
 
 void SmallRun::Check(bool thoroughly) {
@@ -385,11 +397,12 @@ uint64_t SmallWorld::operation_count() const {
 }
 
 std::string SmallWorld::Describe() const {
-  std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
-                     std::to_string(ttl_micros) +
-                     (switches_memstores ? ", a memstore for every batch" : "") +
-                     (two_families ? ", two families" : "") +
-                     (rising ? ", rising timestamps" : "") + (lists ? ", lists" : "");
+  std::string text =
+      "max_versions " + std::to_string(max_versions) + ", ttl " + std::to_string(ttl_micros) +
+      (switches_memstores ? ", a memstore for every batch" : "") +
+      (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
+      (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
+      (unique_all ? ", by_all unique" : "");
   for (const std::string& key : split_keys) text += ", a region from " + key;
   for (const SmallStep& step : steps) text += "\n    " + step.Describe();
   return text;
@@ -409,6 +422,9 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   for (size_t i = 1; i < kRows.size(); ++i) {
     if (dice.Chance(25)) world.split_keys.push_back(kRows[i]);
   }
+  Dice unique(~seed);
+  world.unique_a = unique.Chance(40);
+  world.unique_all = unique.Chance(30);
   const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, plan));

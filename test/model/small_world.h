@@ -40,12 +40,13 @@ struct SmallStep {
 struct SmallWorld {
   uint32_t max_versions = 1;
   int64_t ttl_micros = 0;
-  bool switches_memstores = false;        ///< After every batch.
-  bool two_families = false;              ///< The column "c" lies in a second one.
-  bool rising = false;                    ///< Operations have the time of their commit.
-  bool lists = false;                     ///< A value may be of two parts.
-  std::vector<std::string> split_keys{};  ///< Rows at which a region begins.
-  uint64_t seed = 1;                      ///< Of the checks and the disk.
+  bool switches_memstores = false;            ///< After every batch.
+  bool two_families = false;                  ///< The column "c" lies in a second one.
+  bool rising = false;                        ///< Operations have the time of their commit.
+  bool lists = false;                         ///< A value may be of two parts.
+  bool unique_a = false, unique_all = false;  ///< An index over "a", and that over all columns.
+  std::vector<std::string> split_keys{};      ///< Rows at which a region begins.
+  uint64_t seed = 1;                          ///< Of the checks and the disk.
   std::vector<SmallStep> steps;
 
   uint64_t operation_count() const;

@@ -93,6 +93,11 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
   tables[1].options.indexes.push_back(Index("by_w_section", "w", kText, ColumnType::kText));
   tables[1].options.indexes.push_back(Index("by_m_tag_d_size", "m", kBytes, ColumnType::kBytes,
                                             {{"", kInteger, ColumnType::kInt64, true}}));
+  tables[1].options.indexes.push_back(Index("by_unique_section_tag", "", kText, ColumnType::kText,
+                                            {{"", kBytes, ColumnType::kBytes, true}}));
+  tables[1].options.indexes.back().unique = true;
+  tables[1].options.indexes.push_back(Index("by_unique_m_size", "m", kInteger, ColumnType::kInt64));
+  tables[1].options.indexes.back().unique = true;
   IndexOptions trigrams = Index("by_trigrams", "w", kText, ColumnType::kBytes);
   trigrams.columns[0].functions = {Function::Trigrams()};
   tables[1].options.indexes.push_back(std::move(trigrams));

@@ -56,6 +56,10 @@ class GuardedEngine final : public engine::Engine {
   Status CreateIndex(std::string_view table, const IndexOptions& index) override {
     return Within(guard_, [&] { return engine_->CreateIndex(table, index); });
   }
+  Result<UniqueReport> EnforceUnique(std::string_view table, std::string_view index,
+                                     const std::atomic<bool>* cancelled) override {
+    return Within(guard_, [&] { return engine_->EnforceUnique(table, index, cancelled); });
+  }
   Status DropIndex(std::string_view table, std::string_view index) override {
     return Within(guard_, [&] { return engine_->DropIndex(table, index); });
   }

@@ -153,6 +153,24 @@ Workload IndexUpdates(uint64_t seed) {
       .Done();
 }
 
+// Values go from row to row over two regions: in one batch, by a delete, and by one that reveals.
+Workload UniqueValues(uint64_t seed) {
+  TableOptions table = Table("t", 2);
+  table.indexes[0].unique = true;
+  table.split_keys = {"m"};
+  return Script("unique-values", seed)
+      .Create(table)
+      .Written({Put("a", {{"c", "1"}}), Put("z", {{"c", "2"}})})
+      .Synced({Put("a", {{"c", "2"}}), Put("z", {{"c", "1"}})})
+      .Flush()
+      .Write(Durability::kBuffered, {Delete(Kind::kDeleteRow, "z")})
+      .Synced({Put("b", {{"c", "1"}})})
+      .Written({Put("b", {{"c", "3"}})})
+      .Written({Delete(Kind::kDeleteCell, "b", "c")})
+      .InTransaction(Durability::kSynced, {Put("y", {{"c", "3"}})})
+      .Done();
+}
+
 Workload Deletes(uint64_t seed) {
   return Script("deletes-of-every-kind", seed)
       .Create(Table("t", 3))
@@ -605,7 +623,7 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
       Families,     BackgroundFlushes,  ManifestRoll, MemoryBatches,     ManySegments,
       Splits,       MemoryBatchesSplit, RegionMerges, Removals,          FamiliesThatGo,
       Indexes,      BulkLoads,          TableCopies,  NamedSnapshots,    ObservedWrites,
-      RaisedLimits};
+      RaisedLimits, UniqueValues};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

@@ -64,6 +64,8 @@ void AddTable(const format::TableRecord& table, Properties* out) {
     properties[{"index", Format("{}.{}", table.name, index.name), "columns"}] = columns;
     properties[{"index", Format("{}.{}", table.name, index.name), "state"}] =
         Text(static_cast<int>(index.state));
+    if (index.unique)
+      properties[{"index", Format("{}.{}", table.name, index.name), "unique"}] = "1";
   }
 }
 

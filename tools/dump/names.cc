@@ -175,11 +175,13 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
   writer->Begin("index",
                 {"table", "index", "index_id", "state", "family_id", "column", "type", "order"});
   for (const format::IndexRecord& index : table.indexes) {
-    constexpr const char* kStates[] = {"?", "building", "ready", "dropping"};
+    constexpr const char* kStates[] = {"?", "building", "ready", "dropping", "checking"};
+    const std::string state =
+        Format("{}{}", index.unique ? "unique, " : "", kStates[static_cast<int>(index.state)]);
     for (const format::IndexColumnRecord& column : index.columns) {
-      writer->Add({table.name, index.name, index.id.value, kStates[static_cast<int>(index.state)],
-                   column.family.value, TextOf(column.functions, column.qualifier),
-                   ColumnTypeName(column.type), column.descending ? "desc" : "asc"});
+      writer->Add({table.name, index.name, index.id.value, state, column.family.value,
+                   TextOf(column.functions, column.qualifier), ColumnTypeName(column.type),
+                   column.descending ? "desc" : "asc"});
     }
   }
   writer->End();

@@ -26,7 +26,7 @@ FIELDS = {
     'table': 'id name$ secret$ family* index* typed* next_index? observer+ row_key+',
     'family': 'id name$ max_versions ttl compression block_size dropped? former*',
     'former': 'changed_at max_versions? expired?',
-    'index': 'id name$ state column*',
+    'index': 'id name$ state column* unique?',
     'column': 'family qualifier$ type descending function*', 'function': 'kind first? count? text+',
     'typed': 'family qualifier$ type',
     'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment* '
@@ -37,7 +37,7 @@ FIELDS = {
     'region': 'id table start$ end$ flushed_through reference*', 'reference': 'file run low high',
     'counts': 'index current older', 'segment': 'number id$',
     'snapshot': 'name$ sequence time created table* region*'}
-KNOWN = {'kind': range(1, 11), 'state': (1, 2, 3), 'compression': (0, 1),
+KNOWN = {'kind': range(1, 11), 'state': (1, 2, 3, 4), 'compression': (0, 1),
          'type': (*range(1, 8), *range(19, 24))}
 PARTS = re.compile(r'(?:(salt|hash|mod)\((?:(\w+), )?(\d+)\)|(?:(reverse)\(\w+\), )?'
                    r'(\w+):(text|bytes|u?int64|timestamp|uuid)(?:\((\d+)\))?( desc)?)(?:, |$)')

@@ -107,6 +107,10 @@ class Model {
   /// Whether Write has to refuse the operation because a value does not fit an index's type.
   bool Refuses(const ModelOperation& operation) const;
 
+  /// Two rows of the table that have the same values in all columns of a unique index, which no
+  /// write may leave: "by_c: p, q". nullopt: there are none.
+  std::optional<std::string> Duplicates(const std::string& table, int64_t now_micros) const;
+
   std::optional<ModelRow> Get(const std::string& table, const std::string& row,
                               const ModelRead& read) const;
   std::vector<ModelRow> Scan(const std::string& table, const ScanOptions& scan,
@@ -153,6 +157,10 @@ class Model {
                                          const ModelRead& read);
   static std::optional<ModelRow> Visible(const Table& table, const std::string& key,
                                          const Columns& columns, const ModelRead& read);
+  static std::optional<std::vector<std::string>> ValuesOf(const Table& table,
+                                                          const Columns& columns,
+                                                          const IndexOptions& index,
+                                                          const ModelRead& read);
   static bool Matches(const Table& table, const std::string& key, const Columns& columns,
                       const Predicate& predicate, const ModelRead& read);
   static bool MatchesColumn(const Table& table, const std::string& key, const Columns& columns,

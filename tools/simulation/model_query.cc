@@ -239,6 +239,48 @@ std::vector<std::string> Model::Newest(const Table& table, const Columns& column
   return MadeOf(functions, value, timestamp);
 }
 
+// Of all columns of the index; nullopt: one has none that the index takes.
+std::optional<std::vector<std::string>> Model::ValuesOf(const Table& table, const Columns& columns,
+                                                        const IndexOptions& index,
+                                                        const ModelRead& read) {
+  std::vector<std::string> values;
+  for (const IndexColumn& column : index.columns) {
+    const size_t family = FamilyOf(table.options, column.family);
+    std::optional<std::string> value =
+        Newest(table, columns, family, column.qualifier, column.functions, read);
+    if (!value.has_value() || !FitsType(TypeOfIndexed(column), *value)) return std::nullopt;
+    values.push_back(*std::move(value));
+  }
+  return values;
+}
+
+std::optional<std::string> Model::Duplicates(const std::string& name, int64_t now_micros) const {
+  const Table& table = tables_.at(name);
+  const ModelRead read{now_micros, 1, {}};
+  for (const IndexOptions& index : table.options.indexes) {
+    if (!index.unique) continue;
+    std::vector<std::pair<std::vector<std::string>, std::string>> all;
+    for (const auto& [row, columns] : table.rows) {
+      auto values = ValuesOf(table, *columns, index, read);
+      if (values.has_value()) all.emplace_back(*std::move(values), row);
+    }
+    const auto compare = [&index](const auto& a, const auto& b) {
+      for (size_t i = 0; i < index.columns.size(); ++i) {
+        const int order = CompareValues(TypeOfIndexed(index.columns[i]), a.first[i], b.first[i]);
+        if (order != 0) return order;
+      }
+      return 0;
+    };
+    std::ranges::sort(all, [&](const auto& a, const auto& b) { return compare(a, b) < 0; });
+    const auto found = std::ranges::adjacent_find(
+        all, [&](const auto& a, const auto& b) { return compare(a, b) == 0; });
+    if (found == all.end()) continue;
+    return index.name + ": " + test::Shown(found->second) + ", " +
+           test::Shown(std::next(found)->second);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> Model::Value(const std::string& table, const std::string& row,
                                         const ColumnName& column, int64_t now_micros,
                                         const Functions& functions) const {

@@ -170,10 +170,16 @@ Result<ColumnOptions> ParseColumnType(std::string_view text) {
 }
 
 Result<IndexOptions> ParseIndex(std::string_view text) {
+  constexpr std::string_view kUnique = "unique ";
+  if (text.starts_with(kUnique)) {
+    ASSIGN_OR_RETURN(IndexOptions index, ParseIndex(text.substr(kUnique.size())));
+    index.unique = true;
+    return index;
+  }
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string_view::npos || equals + 1 == text.size()) {
-    return Status::InvalidArgument(
-        Format("--index '{}': expected NAME=FAMILY:COLUMN[:TYPE][:desc]", EscapeBytes(text)));
+    return Status::InvalidArgument(Format(
+        "--index '{}': expected [unique ]NAME=FAMILY:COLUMN[:TYPE][:desc]", EscapeBytes(text)));
   }
   if (text.find_first_of("(,", equals) != std::string_view::npos) {
     return ParseIndexColumns(text, equals);

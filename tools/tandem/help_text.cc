@@ -258,6 +258,9 @@ on. Files from before are read whole until they are copied with the index, which
 waits for; a program that has the database open does it in the background. --rate limits
 what build reads a second; Ctrl-C ends it, and what is done stays. An index whose type is
 not that of its column serves conditions that are cast: "total::int64 < 10"; see alter.
+A unique index, "unique by_mail=d:mail", refuses writes after which two rows would
+have the same value; where the table has rows already, build checks them first, lists
+duplicates, and ends with 5 if there are some: then nothing is refused yet.
 drop removes an index; its bytes go as files are merged. list shows, for each index, how
 many files are without it, how many bytes of them are left to read and about how long
 that takes, and how many rows have a cell of the column and no entry: a value that does

@@ -12,18 +12,33 @@ Value SecondsToBuild(const IndexInfo& index) {
   return index.bytes_older / index.build_bytes_per_second + 1;
 }
 
+std::string_view UniqueName(UniqueState state) {
+  switch (state) {
+    case UniqueState::kNone:
+      return "no";
+    case UniqueState::kBuilding:
+      return "building";
+    case UniqueState::kChecking:
+      return "checking";
+    case UniqueState::kReady:
+      break;
+  }
+  return "yes";
+}
+
 void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
   if (table.indexes.empty()) return;
-  writer->Begin("index", {"table", "index", "column", "type", "order", "entries_in_files", "values",
-                          "bytes", "files", "files_without", "rows_without_entry", "bytes_to_build",
-                          "seconds_to_build"});
+  writer->Begin("index", {"table", "index", "column", "type", "order", "unique", "entries_in_files",
+                          "values", "bytes", "files", "files_without", "rows_without_entry",
+                          "bytes_to_build", "seconds_to_build"});
   for (const IndexInfo& index : table.indexes) {
     for (const IndexColumn& column : index.options.columns) {
       writer->Add({table.options.name, index.options.name,
                    TextOf(column.functions, ColumnText({column.family, column.qualifier})),
-                   ColumnTypeName(column.type), column.descending ? "desc" : "asc", index.entries,
-                   index.values, index.size_bytes, index.files, index.files_without,
-                   index.rows_without_entry, index.bytes_older, SecondsToBuild(index)});
+                   ColumnTypeName(column.type), column.descending ? "desc" : "asc",
+                   UniqueName(index.unique), index.entries, index.values, index.size_bytes,
+                   index.files, index.files_without, index.rows_without_entry, index.bytes_older,
+                   SecondsToBuild(index)});
     }
   }
   writer->End();

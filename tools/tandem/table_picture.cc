@@ -174,6 +174,20 @@ std::string FamiliesText(const TableInfo& table) {
   return text;
 }
 
+std::string_view UniqueText(UniqueState state) {
+  switch (state) {
+    case UniqueState::kNone:
+      return "";
+    case UniqueState::kBuilding:
+      return "  unique, not checked yet";
+    case UniqueState::kChecking:
+      return "  unique, being checked";
+    case UniqueState::kReady:
+      break;
+  }
+  return "  unique";
+}
+
 }  // namespace
 
 std::string DrawTable(const TableInfo& table) {
@@ -191,9 +205,9 @@ std::string DrawTable(const TableInfo& table) {
         FormatSize(table_bytes - drawn_bytes), FormatShare(table_bytes - drawn_bytes, table_bytes));
   }
   for (const IndexInfo& index : table.indexes) {
-    text +=
-        Format("  index {:<16} {:>9} entries  {:>9} values  {:>9}\n", index.options.name,
-               FormatCount(index.entries), FormatCount(index.values), FormatSize(index.size_bytes));
+    text += Format("  index {:<16} {:>9} entries  {:>9} values  {:>9}{}\n", index.options.name,
+                   FormatCount(index.entries), FormatCount(index.values),
+                   FormatSize(index.size_bytes), UniqueText(index.unique));
   }
   return text;
 }

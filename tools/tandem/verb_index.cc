@@ -47,7 +47,7 @@ Status CheckArguments(const IndexVerbOptions& options) {
     return Status::InvalidArgument(
         Format("index {}: expected DB TABLE {}", options.action,
                options.action == "create"
-                   ? "NAME=FAMILY:COLUMN[:TYPE][:desc] or NAME=COLUMN|FUNCTION(...)[, ...]"
+                   ? "[unique ]NAME=FAMILY:COLUMN[:TYPE][:desc] or NAME=COLUMN|FUNCTION(...)[, ...]"
                    : "NAME"));
   }
   return {};
@@ -123,6 +123,33 @@ void TellOfUnfit(const std::string& table, const IndexInfo& index, const Context
                                  rows, type, EscapeBytes(table), name, name, type));
 }
 
+// What a unique index does not allow, if it was found.
+void TellOfDuplicates(const UniqueReport& report, const Context& context) {
+  for (const DuplicateRows& found : report.listed) {
+    WriteBytes(context.err,
+               Format("tandem: rows {} and {} have the value {}\n", base::Quote(found.row),
+                      base::Quote(found.other), base::Quote(found.value)));
+  }
+  if (report.listed.size() < report.duplicates) {
+    WriteBytes(context.err, Format("tandem: and {} more\n",
+                                   FormatCount(report.duplicates - report.listed.size())));
+  }
+}
+
+// Makes a unique index that is built refuse duplicates, if there are none.
+Status Enforce(Database& database, const std::string& table, const IndexInfo& index,
+               const Context& context) {
+  if (index.unique == UniqueState::kNone) return {};
+  ASSIGN_OR_RETURN(const UniqueReport report,
+                   database.EnforceUnique(table, index.options.name, context.interrupted));
+  if (report.duplicates == 0) return {};
+  TellOfDuplicates(report, context);
+  return Status::AlreadyExists(Format(
+      "index {} is not unique: {} of {} rows have the value of another one; nothing is "
+      "refused until none has: change the rows and build it again, or drop the index",
+      base::Quote(index.options.name), FormatCount(report.duplicates), FormatCount(report.rows)));
+}
+
 Result<ExitCode> Create(const IndexVerbOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const IndexOptions index, ParseIndex(options.index));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
@@ -184,6 +211,7 @@ Result<ExitCode> Build(const IndexVerbOptions& options, const Context& context) 
   }
   progress.Wipe();
   TellOfUnfit(table.options.name, InfoOf(table, options.index), context);
+  RETURN_IF_ERROR(Enforce(*database, table.options.name, InfoOf(table, options.index), context));
   RETURN_IF_ERROR(database->Close());
   return ExitCode::kDone;
 }
