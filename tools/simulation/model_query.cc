@@ -246,10 +246,10 @@ std::optional<std::vector<std::string>> Model::ValuesOf(const Table& table, cons
   std::vector<std::string> values;
   for (const IndexColumn& column : index.columns) {
     const size_t family = FamilyOf(table.options, column.family);
-    std::optional<std::string> value =
+    std::vector<std::string> made =  // At most one: no column of a unique index is multi-valued.
         Newest(table, columns, family, column.qualifier, column.functions, read);
-    if (!value.has_value() || !FitsType(TypeOfIndexed(column), *value)) return std::nullopt;
-    values.push_back(*std::move(value));
+    if (made.empty() || !FitsType(TypeOfIndexed(column), made[0])) return std::nullopt;
+    values.push_back(std::move(made[0]));
   }
   return values;
 }
