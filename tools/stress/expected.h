@@ -21,6 +21,8 @@
 // A shelf has one generation in all of its rows (shelves.h). Writes of shelves, and truncations,
 // keep the stamps at which they began and ended: what ended before another began came before it.
 //
+// The names that a thread's rows have are begun before they are written and acknowledged after.
+//
 // Of a table that is copied, and of a named snapshot, a hash says what it holds (contents.h).
 //
 // Layout: Header, Lists, ThreadState of each thread, SlotState of each slot; numbers as in memory,
@@ -46,6 +48,8 @@ inline constexpr uint32_t kShelfRows = 24;
 inline constexpr uint32_t kTruncations = 16;
 inline constexpr uint32_t kSavedSnapshots = 3;
 inline constexpr uint32_t kCopies = 2;
+inline constexpr uint32_t kClaimRows = 4;  // Of each thread.
+inline constexpr uint32_t kClaimNames = 24;
 
 enum class Count : uint8_t {
   kWrites,
@@ -63,6 +67,8 @@ enum class Count : uint8_t {
   kTransfers,
   kAppends,
   kPassedTables,
+  kClaims,
+  kRefusedClaims,
   kChecked,
   kIndexChanges,
   kFamilyChanges,
@@ -137,6 +143,18 @@ struct CopyState {
   std::atomic<uint64_t> exported;  // The content of the last export.
 };
 
+/// The names that the rows of a thread have, packed (claims.cc). `begun` is another while a batch
+/// is written.
+struct ClaimState {
+  std::atomic<uint64_t> begun, acked;
+};
+
+/// `claims`: how often any thread began to take the name. `open`: rows that have it, or are about
+/// to.
+struct NameState {
+  std::atomic<uint64_t> claims, open;
+};
+
 struct Header {
   uint64_t magic;
   uint64_t seed, rows, threads, slots;
@@ -148,6 +166,7 @@ struct Header {
   TruncationState truncations;
   ContentState saved[kSavedSnapshots];
   CopyState copies[kCopies];
+  NameState names[kClaimNames];
 };
 
 struct Touched {
@@ -167,6 +186,7 @@ struct ThreadState {
   std::atomic<uint64_t> begun, kept;
   Entry entries[kEntries];
   ShelfState shelf;
+  ClaimState claims;
 };
 
 /// Generations; begun >= acked >= kept.
@@ -194,6 +214,8 @@ class Expected {
   SlotState& slot(uint32_t number) { return slots_[number]; }
   CounterState& counter(uint32_t number) { return header().counters[number]; }
   CounterState& account(uint32_t number) { return header().accounts[number]; }
+  /// Names are numbered from 1.
+  NameState& name(uint64_t number) { return header().names[number - 1]; }
   Lists& lists() { return *lists_; }
   uint64_t list_generation(uint32_t number) { return lists_->generations[number]; }
   /// Of its present generation.

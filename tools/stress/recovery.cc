@@ -23,6 +23,7 @@
 #include <map>
 
 #include "base/status_macros.h"
+#include "tools/stress/claims.h"
 #include "tools/stress/copies.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/lists.h"
@@ -87,6 +88,7 @@ Status Recovery::Run() {
   RETURN_IF_ERROR(RecoverAccounts(stressed_));
   RETURN_IF_ERROR(RecoverLists(stressed_));
   RETURN_IF_ERROR(RecoverPassing(stressed_));
+  RETURN_IF_ERROR(RecoverClaims(stressed_));
   RETURN_IF_ERROR(RecoverStock(stressed_));
   RETURN_IF_ERROR(RecoverSaved(stressed_));
   RETURN_IF_ERROR(RecoverCopies(stressed_));

@@ -28,7 +28,7 @@ std::string NameOf(uint32_t thread) { return Format("saved-{}", thread); }
 /// All tables that stay, as one number.
 Result<uint64_t> ContentOfSaved(const Stressed& stressed, const Snapshot& snapshot) {
   uint64_t content = 0;
-  for (const char* const table : {kNorth, kSouth, kLoose, kSums, kBank, kStock}) {
+  for (const char* const table : {kNorth, kSouth, kLoose, kSums, kBank, kClaims, kStock}) {
     const auto part = ContentOf(stressed, table, &snapshot);
     if (!part.has_value()) return In(Format("{}: scan at a named snapshot", table), part.error());
     content = test::Mix(content, *part);

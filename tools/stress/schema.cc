@@ -134,6 +134,19 @@ std::string ListKey(uint32_t list, uint64_t generation) {
   return tools::Format("list-{}-{:06}", list, generation);
 }
 
+TableOptions NewClaims() {
+  TableOptions claims;
+  claims.name = kClaims;
+  claims.families = {{.name = "d", .block_size_bytes = 512}};
+  claims.indexes = {{"name", {{"d", "name", ColumnType::kText}}, true}};
+  claims.split_keys = {ClaimKey(1, 0), ClaimKey(2, 2)};
+  return claims;
+}
+
+std::string ClaimKey(uint32_t thread, uint32_t row) {
+  return tools::Format("claim-{:02}-{}", thread, row);
+}
+
 TableOptions NewStock() {
   TableOptions stock;
   stock.name = kStock;

@@ -6,6 +6,7 @@
 //   sums   a few rows with two counters each, which all threads increment
 //   bank   a few accounts, between which all threads move money in transactions
 //   lists  a few rows that all threads append tokens to (lists.h)
+//   claims a few rows of each thread with names of which no two are the same (claims.h)
 //   stock  a few rows of each thread, loaded in bulk, written and truncated (stock.h)
 //   passing-N, passed-N  of thread N, for a moment (passing.h)
 //   copy-N what north held when thread N exported it (copies.h)
@@ -25,6 +26,7 @@ inline constexpr const char* kLoose = "loose";
 inline constexpr const char* kSums = "sums";
 inline constexpr const char* kBank = "bank";
 inline constexpr const char* kListsTable = "lists";
+inline constexpr const char* kClaims = "claims";
 inline constexpr const char* kStock = "stock";
 /// Of each account, before the first transfer.
 inline constexpr int64_t kFirstBalance = 1000;
@@ -43,6 +45,9 @@ WriteBatch FirstBalances();
 /// The table of lists, and the key of one in its generation.
 TableOptions NewLists();
 std::string ListKey(uint32_t list, uint64_t generation);
+/// The table of names, and the key of a row that has one.
+TableOptions NewClaims();
+std::string ClaimKey(uint32_t thread, uint32_t row);
 /// The table of shelves, in enough regions that no scan pins them all at once, and a key of one.
 TableOptions NewStock();
 std::string StockKey(uint32_t thread, uint32_t row);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/status_macros.h"
+#include "tools/stress/claims.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/hangs.h"
 #include "tools/stress/kept_files.h"
@@ -27,15 +28,35 @@ constexpr uint64_t kRowsUsual = 2000;
 constexpr int64_t kRoundMicros = 1'500'000;
 constexpr uint64_t kStepsBetweenLooks = 8;  // At the clock.
 
-constexpr const char* kCountNames[] = {"writes",           "gets",          "scans",
-                                       "mirrors_compared", "queries",       "snapshots",
-                                       "reads_of_past",    "flushes",       "compactions",
-                                       "splits",           "region_merges", "increments",
-                                       "transfers",        "appends",       "tables_passed",
-                                       "checked_writes",   "index_changes", "family_changes",
-                                       "shelf_writes",     "bulk_loads",    "truncations",
-                                       "named_snapshots",  "table_copies",  "verifications",
-                                       "reopens",          "recoveries",    "batches_lost_unkept",
+constexpr const char* kCountNames[] = {"writes",
+                                       "gets",
+                                       "scans",
+                                       "mirrors_compared",
+                                       "queries",
+                                       "snapshots",
+                                       "reads_of_past",
+                                       "flushes",
+                                       "compactions",
+                                       "splits",
+                                       "region_merges",
+                                       "increments",
+                                       "transfers",
+                                       "appends",
+                                       "tables_passed",
+                                       "claims",
+                                       "refused_claims",
+                                       "checked_writes",
+                                       "index_changes",
+                                       "family_changes",
+                                       "shelf_writes",
+                                       "bulk_loads",
+                                       "truncations",
+                                       "named_snapshots",
+                                       "table_copies",
+                                       "verifications",
+                                       "reopens",
+                                       "recoveries",
+                                       "batches_lost_unkept",
                                        "rows_scanned"};
 static_assert(std::size(kCountNames) == static_cast<size_t>(Count::kCounts));
 
@@ -102,6 +123,7 @@ Status LookAtEverything(Site* site, uint64_t round, uint64_t choice) {
   RETURN_IF_ERROR(CheckSums(site->stressed()));
   RETURN_IF_ERROR(CheckAccounts(site->stressed()));
   RETURN_IF_ERROR(CheckLists(site->stressed()));
+  RETURN_IF_ERROR(CheckClaims(site->stressed()));
   RETURN_IF_ERROR(CheckAllStock(site->stressed()));
   if (round % 4 == 3) RETURN_IF_ERROR(CheckDeep(site->stressed()));
   return choice % 3 == 0 ? site->Reopen(choice) : Status();
@@ -159,6 +181,7 @@ Result<std::unique_ptr<Site>> Site::Create(const Setup& setup, const RunEnvironm
   RETURN_IF_ERROR((*database)->CreateTable(NewSums()));
   RETURN_IF_ERROR((*database)->CreateTable(NewBank()));
   RETURN_IF_ERROR((*database)->CreateTable(NewLists()));
+  RETURN_IF_ERROR((*database)->CreateTable(NewClaims()));
   RETURN_IF_ERROR((*database)->CreateTable(NewStock()));
   RETURN_IF_ERROR((*database)->Write({}, FirstBalances()));
   RETURN_IF_ERROR((*database)->Close());
@@ -237,6 +260,7 @@ Status Site::Reopen(uint64_t choice) {
   RETURN_IF_ERROR(CheckAccounts(stressed()));
   KeepLists(stressed());
   RETURN_IF_ERROR(CheckLists(stressed()));
+  RETURN_IF_ERROR(CheckClaims(stressed()));
   KeepStock(stressed());
   RETURN_IF_ERROR(CheckAllStock(stressed()));
   return CheckEverything(stressed());

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "tools/stress/claims.h"
 #include "tools/stress/comparison.h"
 #include "tools/stress/copies.h"
 #include "tools/stress/finding.h"
@@ -30,7 +31,9 @@ constexpr uint64_t kUnkeptMax = 40;
 
 Status Worker::Step() {
   const uint64_t choice = dice_.Below(1000);
-  if (choice < 335) return Write();
+  if (choice < 310) return Write();
+  if (choice < 330) return ChangeClaims(stressed_, thread_, dice_.Next());
+  if (choice < 335) return CheckOneName(stressed_, dice_.Next());
   if (choice < 350) return Append();
   if (choice < 375) return Stock();
   if (choice < 405) return Increment();
@@ -426,7 +429,8 @@ Status Worker::Care() {
     return dice_.Chance(70) ? ChangeIndex(changed) : ChangeFamily(changed);
   }
   if (dice_.Chance(15)) return PassTable(stressed_, thread_, Level());
-  const char* const small = dice_.Pick(std::vector{kStock, kStock, kSums, kBank, kListsTable});
+  const char* const small =
+      dice_.Pick(std::vector{kStock, kStock, kSums, kBank, kListsTable, kClaims});
   const std::string table = dice_.Chance(30) ? small : dice_.Chance(50) ? kNorth : kSouth;
   if (dice_.Chance(75)) {
     stressed_.Begin("flush");
