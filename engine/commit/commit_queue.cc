@@ -128,7 +128,8 @@ Status CommitQueue::CommitReader(WritePlan* plan, Durability durability) {
 // complete it that reads for it.
 Status CommitQueue::Read(WritePlan* plan, const CompletionPoint* alone) {
   if (plan->checks != nullptr) {
-    RETURN_IF_ERROR(CheckGoneRows(*deps_.regions, deps_.snapshots, /*by_leader=*/alone != nullptr, plan));
+    RETURN_IF_ERROR(
+        CheckGoneRows(*deps_.regions, deps_.snapshots, /*by_leader=*/alone != nullptr, plan));
     if (plan->is_stale || !plan->completes()) return {};
   }
   if (!plan->unique_rows.empty()) return ReadForUnique(plan, alone);

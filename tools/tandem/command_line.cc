@@ -61,6 +61,7 @@ struct Arguments {
   ReplayOptions replay;
   SplitKeysOptions split_keys;
   SimulateOptions simulate;
+  LintOptions lint;
   CheckpointOptions checkpoint;
   BackupOptions backup;
   RestoreOptions restore;
@@ -533,6 +534,9 @@ void Grammar::AddDesigns() {
                    "Keys, or 10s at --rate; default: a twentieth of a generator's\n"
                    "keys, or 100000");
   verb->add_flag("--regions", simulate.regions, "Also a line for each region");
+
+  LintOptions& lint = arguments_.lint;
+  AddKeySource(AddVerb("lint", &lint), "--file", &lint.source);
 }
 
 void Grammar::AddCopies() {

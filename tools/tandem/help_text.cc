@@ -389,6 +389,23 @@ all; ratio is most by least. Regions are counted from 1. Generators:
   zipf:N[:EXPONENT]        one of N ids, Zipf
 --command 'awk ...' is another: it prints a key a line.
 )"},
+    {"lint",
+     R"(Example: tandem lint --database shop/ --table orders
+         tandem lint --generator user+time:100000:1.1
+
+Tells what is unwise about row keys, and about a table: a line for each finding.
+  monotone        (warning) keys rise or fall with time: one region gets every write
+  hot-range       (warning) keys that come at one time lie together
+  long-keys       above 100 bytes (warning), above 16
+  common-prefix   all keys begin with the same 8 bytes or more
+  time-first      (warning) a typed row key begins with a time
+  uneven-regions  (warning) one of several regions has more than half of the rows
+  long-name       a column's name of 24 bytes or more is longer than its values
+  same-rows       two families with small cells that nearly every row has both of
+Keys come in their order of time; rows of a table as of their oldest cell. rising_share is
+0.5 for random keys, and hottest_share 0.06 or a little more where they spread well.
+Exit 8 when there is a warning.
+)"},
     {"replay",
      R"(Example: tandem replay /tmp/stress/operations --shrink
 
@@ -429,7 +446,7 @@ Care      flush, compact  write memory to files; merge files
           export, attach  write rows as import reads them, or as files that attach adds
           salvage   copy what is good out of a damaged database
 Measure   stress, replay  random work, kills, crashes and faults, all compared; run it again
-          simulate  what a design of row keys does to regions, before there is a table
+          simulate, lint  what a design of row keys does to regions; what is unwise about it
 
 PATH is the directory of a database, for dump and verify also one file of it.
 Keys and values: text with \xNN for any byte, 0x.., base64:.., or @file for what a

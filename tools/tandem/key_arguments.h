@@ -1,5 +1,5 @@
-// What create, split-keys and simulate share: from the words of the command line to a source of
-// keys and to split keys.
+// What create, split-keys, simulate and lint share: from the words of the command line to a source
+// of keys and to split keys.
 #pragma once
 
 #include <functional>

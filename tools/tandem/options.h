@@ -27,7 +27,7 @@ struct CreateOptions {
   std::string key;         ///< As RowKeySchema::Parse reads it; empty: bytes.
 };
 
-/// Where the keys of split-keys and simulate come from: one of the first four.
+/// Where the keys of split-keys, simulate and lint come from: one of the first four.
 struct KeySourceArguments {
   std::string file;       ///< A key a line; "-": standard input.
   std::string generator;  ///< As tools/row_keys/generator.h has them.
@@ -57,6 +57,11 @@ struct SimulateOptions {
   KeySourceArguments source;
   std::string window;    ///< Keys, or time; empty: a twentieth of what a generator makes.
   bool regions = false;  ///< Also a line a region.
+  OutputMode output = OutputMode::kTable;
+};
+
+struct LintOptions {
+  KeySourceArguments source;
   OutputMode output = OutputMode::kTable;
 };
 
@@ -360,6 +365,7 @@ using VerbOptions =
                  AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
                  SnapshotVerbOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions,
                  BackupOptions, RestoreOptions, AttachVerbOptions, RestoreTableVerbOptions,
-                 StressOptions, ReplayOptions, SplitKeysOptions, SimulateOptions, VersionOptions>;
+                 StressOptions, ReplayOptions, SplitKeysOptions, SimulateOptions,
+                 LintOptions, VersionOptions>;
 
 }  // namespace tandem::tools
