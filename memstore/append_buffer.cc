@@ -2,10 +2,12 @@
 #include "memstore/append_buffer.h"
 
 #include <algorithm>
+#include <functional>
 #include <new>
 #include <span>
 
 #include "format/coding.h"
+#include "format/key_head.h"
 #include "memstore/stamped_bits.h"
 
 namespace tandem::index {
@@ -17,42 +19,59 @@ constexpr size_t kRunsPerLevel = 4;
 
 }  // namespace
 
-// A key range prepared for comparing heads first.
+// A key range as it compares with keys that have a prefix in common, by their heads first.
 class AppendBuffer::Probe {
  public:
-  explicit Probe(const format::KeyRange& range)
-      : low_(range.low), low_head_(format::KeyHead(range.low)), bounded_(range.high.has_value()) {
-    if (!bounded_) return;
-    high_ = *range.high;
-    high_head_ = format::KeyHead(high_);
+  Probe(const format::KeyRange& range, std::string_view prefix)
+      : range_(range), low_(range.low, prefix) {
+    if (range.high.has_value()) high_.emplace(*range.high, prefix);
   }
 
   bool IsBelow(uint64_t head, const Entry& entry) const {
-    return head != low_head_ ? head < low_head_ : entry.key_view() < low_;
+    if (low_.side != 0) return low_.side > 0;
+    return head != low_.head ? head < low_.head : entry.key_view() < range_.low;
   }
   bool IsAbove(uint64_t head, const Entry& entry) const {
-    if (!bounded_) return false;
-    return head != high_head_ ? head > high_head_ : entry.key_view() >= high_;
+    if (!high_.has_value()) return false;
+    if (high_->side != 0) return high_->side < 0;
+    return head != high_->head ? head > high_->head : entry.key_view() >= *range_.high;
   }
+  // Of an entry of the active chunk.
   bool Holds(const Entry& entry) const {
+    if (!entry.has_prefix) return range_.Contains(entry.key_view());
     return !IsBelow(entry.head, entry) && !IsAbove(entry.head, entry);
   }
   // The part of a sorted run that is in the range.
-  std::span<const SortedEntry> PartOf(const Run& run) const {
+  static std::span<const SortedEntry> PartOf(const Run& run, const format::KeyRange& range) {
+    const Probe probe(range, run.prefix());
     const std::span<const SortedEntry> entries = run.entries;
     const auto first = std::partition_point(
         entries.begin(), entries.end(),
-        [&](const SortedEntry& sorted) { return IsBelow(sorted.head, *sorted.entry); });
-    const auto end = std::partition_point(first, entries.end(), [&](const SortedEntry& sorted) {
-      return !IsAbove(sorted.head, *sorted.entry);
-    });
+        [&](const SortedEntry& sorted) { return probe.IsBelow(sorted.head, *sorted.entry); });
+    // Most parts are short, so the end is near.
+    const std::span<const SortedEntry> rest(first, entries.end());
+    const auto ends_before = [&](const SortedEntry& sorted) {
+      return probe.IsAbove(sorted.head, *sorted.entry);
+    };
+    size_t far = 1;
+    while (far <= rest.size() && !ends_before(rest[far - 1])) far *= 2;
+    const auto near = rest.begin() + static_cast<std::ptrdiff_t>(far / 2);
+    const auto limit = rest.begin() + static_cast<std::ptrdiff_t>(std::min(far, rest.size()));
+    const auto end = std::partition_point(near, limit, std::not_fn(ends_before));
     return {first, end};
   }
 
  private:
-  std::string_view low_, high_;
-  uint64_t low_head_ = 0, high_head_ = 0;
-  bool bounded_;
+  struct Bound {
+    Bound(std::string_view key, std::string_view prefix)
+        : side(key.substr(0, prefix.size()).compare(prefix)),
+          head(side == 0 ? format::KeyHead(key.substr(prefix.size())) : 0) {}
+    int side;  // Below 0: all keys with the prefix are larger; above 0: smaller.
+    uint64_t head;
+  };
+  const format::KeyRange& range_;
+  const Bound low_;
+  std::optional<Bound> high_;
 };
 
 void AppendBuffer::Append(std::string_view key, const void* row, format::SequenceNumber sequence) {
@@ -63,9 +82,11 @@ void AppendBuffer::Append(std::string_view key, const void* row, format::Sequenc
     count = 0;
   }
   const std::string_view copy = arena_->Copy(key);
-  const Entry entry{.head = format::KeyHead(copy),
+  const bool has_prefix = copy.starts_with(chunk->prefix);
+  const Entry entry{.head = has_prefix ? format::KeyHead(copy.substr(chunk->prefix.size())) : 0,
                     .key = copy.data(),
                     .key_bytes = static_cast<uint32_t>(copy.size()),
+                    .has_prefix = has_prefix,
                     .number = chunk->first + count,
                     .row = row,
                     .sequence = sequence};
@@ -81,6 +102,7 @@ AppendBuffer::Chunk* AppendBuffer::NewChunk() {
   chunk->capacity = kChunkEntries[std::min<size_t>(chunk->number, std::size(kChunkEntries) - 1)];
   chunk->first = sealed == nullptr ? 0 : sealed->first + sealed->capacity;
   chunk->previous = sealed;
+  if (sealed != nullptr) chunk->prefix = PrefixAfter(*sealed);
   chunk->entries =
       reinterpret_cast<Entry*>(arena_->Allocate(chunk->capacity * sizeof(Entry), alignof(Entry)));
   (sealed == nullptr ? first_ : sealed->next).store(chunk, std::memory_order_release);
@@ -88,19 +110,30 @@ AppendBuffer::Chunk* AppendBuffer::NewChunk() {
   return chunk;
 }
 
+// What some of its keys have in common, which the next ones are likely to have as well.
+std::string_view AppendBuffer::PrefixAfter(const Chunk& sealed) {
+  constexpr uint32_t kKeys = 8;
+  const std::string_view last = sealed.entries[sealed.capacity - 1].key_view();
+  size_t bytes = last.size();
+  for (uint32_t i = 0; i + 1 < sealed.capacity; i += std::max(1U, sealed.capacity / kKeys)) {
+    bytes = std::min(bytes, format::CommonPrefix(sealed.entries[i].key_view(), last));
+  }
+  return last.substr(0, bytes);
+}
+
 template <typename Use>
 void AppendBuffer::ForEach(const format::KeyRange& range, format::SequenceNumber max_sequence,
                            Use&& use) const {
   const Chunk* active = active_.load(std::memory_order_acquire);
   if (active == nullptr) return;
-  const Probe probe(range);
+  const Probe probe(range, active->prefix);
   const std::shared_ptr<const Runs> runs = SortedBefore(*active);
   for (const Entry& entry : Unsorted(*active, *runs)) {
     if (probe.Holds(entry) && entry.sequence <= max_sequence) use(entry.number, entry);
   }
   for (const auto& run : runs->list) {
     const bool is_visible = run->max_sequence <= max_sequence;
-    for (const SortedEntry& sorted : probe.PartOf(*run)) {
+    for (const SortedEntry& sorted : Probe::PartOf(*run, range)) {
       if (is_visible || sorted.entry->sequence <= max_sequence) use(sorted.number, *sorted.entry);
     }
   }
@@ -161,11 +194,11 @@ uint32_t AppendBuffer::entry_count() const {
 uint64_t AppendBuffer::Count(const format::KeyRange& range) const {
   const Chunk* active = active_.load(std::memory_order_acquire);
   if (active == nullptr) return 0;
-  const Probe probe(range);
+  const Probe probe(range, active->prefix);
   const std::shared_ptr<const Runs> runs = SortedBefore(*active);
   uint64_t count = 0;
   for (const Entry& entry : Unsorted(*active, *runs)) count += probe.Holds(entry) ? 1 : 0;
-  for (const auto& run : runs->list) count += probe.PartOf(*run).size();
+  for (const auto& run : runs->list) count += Probe::PartOf(*run, range).size();
   return count;
 }
 
@@ -173,11 +206,10 @@ std::optional<std::string_view> AppendBuffer::KeyAfter(const format::KeyRange& r
                                                        uint64_t entries, bool backward) const {
   const Chunk* active = active_.load(std::memory_order_acquire);
   if (active == nullptr) return std::nullopt;
-  const Probe probe(range);
   const std::shared_ptr<const Runs> runs = SortedBefore(*active);
   std::optional<std::string_view> first;
   for (const auto& run : runs->list) {
-    const std::span<const SortedEntry> part = probe.PartOf(*run);
+    const std::span<const SortedEntry> part = Probe::PartOf(*run, range);
     if (part.size() <= entries) continue;
     const SortedEntry& after = backward ? part[part.size() - 1 - entries] : part[entries];
     const std::string_view key = after.entry->key_view();
@@ -214,6 +246,7 @@ std::shared_ptr<const AppendBuffer::Runs> AppendBuffer::SortedBefore(const Chunk
   return runs_;
 }
 
+// Requires: the heads of both come after one prefix.
 bool AppendBuffer::Less(const SortedEntry& a, const SortedEntry& b) {
   return a.head != b.head ? a.head < b.head : a.entry->key_view() < b.entry->key_view();
 }
@@ -222,9 +255,16 @@ bool AppendBuffer::Less(const SortedEntry& a, const SortedEntry& b) {
 std::shared_ptr<const AppendBuffer::Run> AppendBuffer::Sort(const Chunk& chunk) {
   auto run = std::make_shared<Run>();
   run->entries.reserve(chunk.capacity);
+  const std::string_view first = chunk.entries[0].key_view();
+  run->prefix_bytes = first.size();
+  for (uint32_t i = 1; i < chunk.capacity; ++i) {
+    run->prefix_bytes =
+        std::min(run->prefix_bytes, format::CommonPrefix(first, chunk.entries[i].key_view()));
+  }
   for (uint32_t i = 0; i < chunk.capacity; ++i) {
     const Entry& entry = chunk.entries[i];
-    run->entries.push_back({entry.head, &entry, entry.number});
+    run->entries.push_back(
+        {format::KeyHead(entry.key_view().substr(run->prefix_bytes)), &entry, entry.number});
     run->max_sequence = std::max(run->max_sequence, entry.sequence);
   }
   std::sort(run->entries.begin(), run->entries.end(), Less);
@@ -239,12 +279,22 @@ void AppendBuffer::MergeLevels(std::vector<std::shared_ptr<const Run>>* runs) {
     if ((*first)->level != level) return;
     auto merged = std::make_shared<Run>();
     merged->level = level + 1;
+    merged->prefix_bytes = (*first)->prefix_bytes;
+    for (auto run = first; run != runs->end(); ++run) {
+      merged->prefix_bytes = std::min(merged->prefix_bytes,
+                                      format::CommonPrefix((*first)->prefix(), (*run)->prefix()));
+    }
     for (auto run = first; run != runs->end(); ++run) {
       merged->max_sequence = std::max(merged->max_sequence, (*run)->max_sequence);
       const auto middle = static_cast<std::ptrdiff_t>(merged->entries.size());
       merged->entries.insert(merged->entries.end(), (*run)->entries.begin(), (*run)->entries.end());
-      std::inplace_merge(merged->entries.begin(), merged->entries.begin() + middle,
-                         merged->entries.end(), Less);
+      const auto added = merged->entries.begin() + middle;
+      if ((*run)->prefix_bytes != merged->prefix_bytes) {
+        for (auto sorted = added; sorted != merged->entries.end(); ++sorted) {
+          sorted->head = format::KeyHead(sorted->entry->key_view().substr(merged->prefix_bytes));
+        }
+      }
+      std::inplace_merge(merged->entries.begin(), added, merged->entries.end(), Less);
     }
     runs->erase(first, runs->end());
     runs->push_back(std::move(merged));

@@ -7,6 +7,9 @@
 // 3. In place of the sealed chunks it searches sorted runs. A chunk that no run covers yet is
 //    sorted first. Four adjacent runs of one level become one run of the next level, so a look-up
 //    touches few runs.
+// 4. Entries are compared by their heads, the eight bytes after what keys have in common: in a run
+//    that is exact; in a chunk it is what a few keys of the chunk before have in common, and a key
+//    that begins otherwise is compared as a whole.
 #pragma once
 
 #include <atomic>
@@ -30,9 +33,10 @@ namespace tandem::index {
 
 /// An entry: `row` has a Put of `sequence` whose value encodes to the key. Lifetime: the arena's.
 struct BufferEntry {
-  uint64_t head;  ///< KeyHead of the key.
+  uint64_t head;  ///< KeyHead of the key after the prefix of its chunk; of no use without it.
   const char* key;
-  uint32_t key_bytes;
+  uint32_t key_bytes : 31;
+  uint32_t has_prefix : 1;
   uint32_t number;  ///< 0, 1, ... in the order in which the entries were appended.
   const void* row;
   format::SequenceNumber sequence;
@@ -88,18 +92,24 @@ class AppendBuffer {
     uint32_t capacity = 0;
     uint32_t first = 0;  // The number of its first entry.
     Entry* entries = nullptr;
+    std::string_view prefix;  // The arena's.
     const Chunk* previous = nullptr;
     std::atomic<const Chunk*> next{nullptr};  // Release when it is ready; acquire by cursors.
   };
   struct SortedEntry {
-    uint64_t head;
+    uint64_t head;  // KeyHead of the key after the prefix of the run.
     const Entry* entry;
     uint32_t number;  // Of the entry.
   };
   struct Run {
     uint32_t level = 0;
+    size_t prefix_bytes = 0;  // That all keys have in common.
     format::SequenceNumber max_sequence;
-    std::vector<SortedEntry> entries;
+    std::vector<SortedEntry> entries;  // There are some.
+
+    std::string_view prefix() const {
+      return entries.front().entry->key_view().substr(0, prefix_bytes);
+    }
   };
   struct Runs {
     uint32_t chunks = 0;  // Chunks [0, chunks) are in them.
@@ -134,6 +144,7 @@ class AppendBuffer {
                    const engine::StampedBits& dead, std::vector<const BufferEntry*>* unknown,
                    Use&& use) const;
   Chunk* NewChunk();
+  static std::string_view PrefixAfter(const Chunk& sealed);
   std::shared_ptr<const Runs> SortedBefore(const Chunk& active) const EXCLUDES(mutex_);
   static bool Less(const SortedEntry& a, const SortedEntry& b);
   static std::shared_ptr<const Run> Sort(const Chunk& chunk);

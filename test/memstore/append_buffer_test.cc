@@ -64,18 +64,22 @@ BOOST_AUTO_TEST_CASE(RangesAgreeWithAPlainVector) {
     base::Arena arena;
     AppendBuffer buffer(&arena);
     std::vector<Reference> entries;
-    const std::string prefix = random.Text(10, "p");
+    // A prefix for most keys, and after a while another one.
+    std::string prefix = random.Text(20, "p");
     const auto random_key = [&] {
-      return prefix + random.Text(4, std::string_view("\0ab\xff", 4));
+      const std::string key = prefix + random.Text(4, std::string_view("\0ab\xff", 4));
+      return random.OneIn(16) ? key.substr(random.Below(key.size() + 1)) : key;
     };
     const size_t every = 1 + random.Below(count);
     for (size_t i = 0; i < count; ++i) {
+      if (i == count / 2 && random.OneIn(2)) prefix = random.Text(20, "pq");
       entries.push_back({random_key(), RowPointer(random.Below(1000)), SequenceNumber(i / 3)});
       buffer.Append(entries.back().key, entries.back().row, entries.back().sequence);
       if (i % every == 0) (void)Found(buffer, {random_key(), std::nullopt}, SequenceNumber(i));
     }
     for (int i = 0; i < 40; ++i) {
       KeyRange range{random_key(), random_key()};
+      if (random.OneIn(2)) range.low = entries[random.Below(entries.size())].key;
       if (random.OneIn(3)) range = format::EqualRange(range.low);
       if (random.OneIn(8)) range.high.reset();
       const SequenceNumber max_sequence(random.Below(count));
