@@ -10,6 +10,7 @@
 #include "format/bitmap.h"
 #include "format/block/bitmap_section.h"
 #include "index/part_writer.h"
+#include "index/partial.h"
 #include "index/sort.h"
 #include "index/value_collector.h"
 
@@ -84,6 +85,10 @@ struct IndexSectionWriter::Impl {
   /// one value: the common case.
   bool FindSinglePuts(std::span<const Cell> cells);
   std::optional<size_t> AppendSinglePuts();
+  /// Of the row that FindSinglePuts found: whether the index is of it.
+  bool MaySatisfy() const {
+    return !index.where.has_value() || TruthOf(*index.where, where_puts) != Truth::kFalse;
+  }
   bool HasHiddenPut() const;
   template <typename Change>
   void ForEachEntry(std::span<const Cell> cells, Change change);
@@ -100,7 +105,8 @@ struct IndexSectionWriter::Impl {
   std::vector<Input> inputs;
   RowIndexFacts facts;
   std::string key;
-  std::vector<const Cell*> puts;  // Of the columns of a row; nullptr: none.
+  std::vector<const Cell*> puts;        // Of the columns of a row; nullptr: none.
+  std::vector<const Cell*> where_puts;  // Likewise, of those of the predicate.
 };
 
 IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression compression)
@@ -112,6 +118,7 @@ IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression com
     impl_->older_part.values = std::make_unique<ValueCollector>();
   }
   impl_->puts.resize(index.columns.size());
+  if (index.where.has_value()) impl_->where_puts.resize(index.where->columns.size());
   impl_->compression = compression;
 }
 IndexSectionWriter::~IndexSectionWriter() = default;
@@ -146,10 +153,16 @@ Status IndexSectionWriter::Impl::MarkCopied(const Input& input) {
 
 bool IndexSectionWriter::Impl::FindSinglePuts(std::span<const Cell> cells) {
   if (is_multi_valued) return false;
+  const auto find = [cells](const IndexColumnRecord& column, const Cell** put) {
+    const ColumnCells found = FindColumn(column, cells);
+    *put = found.empty() ? nullptr : found.cells.data();
+    return found.empty() || found.is_single_put();
+  };
   for (size_t i = 0; i < puts.size(); ++i) {
-    const ColumnCells found = FindColumn(index.columns[i], cells);
-    if (!found.empty() && !found.is_single_put()) return false;
-    puts[i] = found.empty() ? nullptr : &found.cells.front();
+    if (!find(index.columns[i], &puts[i])) return false;
+  }
+  for (size_t i = 0; i < where_puts.size(); ++i) {
+    if (!find(index.where->columns[i], &where_puts[i])) return false;
   }
   return true;
 }
@@ -160,18 +173,19 @@ void IndexSectionWriter::Impl::AddSinglePuts(Ordinal ordinal, std::string_view r
   if (*keys < puts.size()) is_complete &= !HasHiddenPut();
   const bool has_first = !key.empty() && !StartsAbsent(index.columns.front(), key);
   Mark(ordinal, has_first, puts.front() != nullptr);
-  if (!key.empty()) Collect(ordinal, row_key, key, true);
+  if (!key.empty() && MaySatisfy()) Collect(ordinal, row_key, key, true);
 }
 
 // Makes `key` the entry of `puts`, empty if they have none. Returns how many have a key; nullopt:
 // there are no Puts.
 std::optional<size_t> IndexSectionWriter::Impl::AppendSinglePuts() {
   key.clear();
-  const bool has_puts =
-      std::any_of(puts.begin(), puts.end(), [](const Cell* put) { return put != nullptr; });
-  if (!has_puts) return std::nullopt;
+  const auto is_put = [](const Cell* put) { return put != nullptr; };
+  if (std::ranges::none_of(puts, is_put) && std::ranges::none_of(where_puts, is_put)) {
+    return std::nullopt;
+  }
   const size_t keys = AppendEntry(index, puts, &key);
-  if (keys == 0 && puts.size() == 1) key.clear();
+  if (keys == 0 && !index.is_of_several()) key.clear();
   return keys;
 }
 
@@ -186,7 +200,9 @@ bool IndexSectionWriter::Impl::HasHiddenPut() const {
 template <typename Change>
 void IndexSectionWriter::Impl::ForEachEntry(std::span<const Cell> cells, Change change) {
   if (FindSinglePuts(cells)) {
-    if (AppendSinglePuts().has_value() && !key.empty()) change(&current_part.digest, key);
+    if (AppendSinglePuts().has_value() && !key.empty() && MaySatisfy()) {
+      change(&current_part.digest, key);
+    }
     return;
   }
   FactsOfRow(index, cells, &facts);

@@ -71,10 +71,9 @@ std::optional<std::vector<SectionEntry>> FindCopied(const StoreFile& from,
 }
 
 bool IsOfOneFamily(const IndexRecord& index) {
-  return std::all_of(index.columns.begin(), index.columns.end(),
-                     [&](const IndexColumnRecord& column) {
-                       return column.family == index.columns.front().family;
-                     });
+  return !index.AnyColumn([&](const IndexColumnRecord& column) {
+    return column.family != index.columns.front().family;
+  });
 }
 
 std::optional<CopyPlan> PlanCopy(const StoreFile& from, const TableRecord& table) {
@@ -126,11 +125,11 @@ class FamilyCollector {
 
 void FamilyCollector::Add(const IndexRecord& index, IndexSectionWriter* entries) {
   entries_.push_back(entries);
-  for (const IndexColumnRecord& column : index.columns) {
+  index.ForEachColumn([this](const IndexColumnRecord& column) {
     const auto place = std::lower_bound(columns_.begin(), columns_.end(), column.qualifier);
-    if (place != columns_.end() && *place == column.qualifier) continue;
+    if (place != columns_.end() && *place == column.qualifier) return;
     columns_.insert(place, column.qualifier);
-  }
+  });
 }
 
 Status FamilyCollector::Begin() { return data_ == nullptr ? Status() : data_->LoadBlocks(); }
@@ -189,10 +188,9 @@ void FamilyCollector::CountTimes() {
 }
 
 bool HasColumn(const IndexRecord& index, const ColumnTimes& times) {
-  return std::any_of(index.columns.begin(), index.columns.end(),
-                     [&](const IndexColumnRecord& column) {
-                       return column.family == times.family && column.qualifier == times.qualifier;
-                     });
+  return index.AnyColumn([&](const IndexColumnRecord& column) {
+    return column.family == times.family && column.qualifier == times.qualifier;
+  });
 }
 
 class Copier {

@@ -14,15 +14,19 @@
 
 #include "base/cancellation.h"
 #include "engine/predicate/column_set.h"
-#include "engine/predicate/value_set.h"
 #include "format/cell/cell.h"
 #include "format/schema.h"
 #include "format/value_list.h"
+#include "format/condition.h"
 #include "index/key.h"
 #include "tandem/predicate.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
+
+using format::ValueBound;
+using format::ValueInterval;
+using format::ValueSet;
 
 /// A condition on one column or on the row key.
 struct BoundLeaf {

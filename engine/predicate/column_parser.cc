@@ -9,6 +9,7 @@
 #include "format/functions.h"
 #include "format/value_text.h"
 #include "tandem/limits.h"
+#include "tandem/predicate.h"
 
 namespace tandem::engine {
 namespace {
@@ -219,6 +220,36 @@ Result<std::vector<IndexColumn>> IndexColumn::ParseList(std::string_view text) {
     if (tokens.Peek().kind == engine::Token::Kind::kEnd) return columns;
     return engine::SyntaxError(tokens.Peek(), "ASC, DESC, ',' or the end");
   });
+}
+
+Result<IndexOptions> IndexOptions::Parse(std::string_view text) {
+  return engine::Guarded([text]() -> Result<IndexOptions> {
+    ASSIGN_OR_RETURN(std::vector<engine::Token> list, engine::Tokenize(text));
+    engine::TokenReader tokens(std::move(list));
+    IndexOptions options;
+    do {
+      ASSIGN_OR_RETURN(options.columns.emplace_back(), engine::ParseIndexColumn(&tokens));
+    } while (tokens.TakeSymbol(","));
+    if (tokens.TakeKeyword("WHERE")) {
+      const size_t begin = tokens.Peek().position - 1;
+      // Blanks keep the positions of errors.
+      RETURN_IF_ERROR(
+          Predicate::Parse(std::string(begin, ' ').append(text.substr(begin))).status());
+      options.where = text.substr(begin);
+      return options;
+    }
+    if (tokens.Peek().kind == engine::Token::Kind::kEnd) return options;
+    return engine::SyntaxError(tokens.Peek(), "ASC, DESC, ',', WHERE or the end");
+  });
+}
+
+std::string IndexOptions::ToString() const {
+  std::string text;
+  for (const IndexColumn& column : columns) {
+    if (!text.empty()) text += ", ";
+    text += column.ToString();
+  }
+  return where.empty() ? text : text + " WHERE " + where;
 }
 
 std::string IndexColumn::ToString() const {

@@ -16,6 +16,7 @@
 #include "engine/predicate/key_ranges.h"
 #include "engine/query/access_paths.h"
 #include "engine/query/intersection_choice.h"
+#include "engine/query/partial_index.h"
 #include "engine/source/column_order.h"
 #include "format/functions.h"
 #include "index/entries.h"
@@ -86,7 +87,9 @@ bool HasLeafOfColumn(const BoundNode& node, const format::IndexColumnRecord& col
 }
 
 // Why the index does not lead to a superset of the matches.
-std::string WhyNotServing(const BoundPredicate& predicate, const format::IndexRecord& index) {
+std::string WhyNotServing(const format::TableRecord& table, const BoundPredicate& predicate,
+                          const format::IndexRecord& index) {
+  if (!CoversRows(table, index, predicate.root())) return WhyNotCovering(table, index);
   const format::IndexColumnRecord& column = index.columns[0];
   if (format::ArePinnedByOthers(column.functions)) {
     return "it was made with another version of Unicode: drop it and create it again";
@@ -175,7 +178,7 @@ class QueryPlanner {
     for (const format::IndexRecord* index : only) {
       if (found.has_value() && Uses(found->access.AllPaths(), *index)) continue;
       return Status::InvalidArgument("index '" + index->name + "' cannot serve the predicate: " +
-                                     WhyNotServing(predicate_, *index));
+                                     WhyNotServing(table_, predicate_, *index));
     }
     RETURN_IF_ERROR(Choose(std::move(found), !only.empty()));
     if (!plan_.access.has_value()) RETURN_IF_ERROR(ScanEachRange());
@@ -196,7 +199,7 @@ class QueryPlanner {
   Result<std::optional<IntersectionChoice>> FindAccess(const AccessPathFinder::Indexes& only,
                                                        bool rows_decided) const {
     const BoundNode& root = predicate_.root();
-    const AccessPathFinder finder(table_, plan_.clusters, only, cancellation_);
+    const AccessPathFinder finder(table_, root, plan_.clusters, only, cancellation_);
     if (root.kind != Kind::kAnd) {
       ASSIGN_OR_RETURN(std::optional<AccessPath> found, finder.Find(root, rows_decided));
       if (!found.has_value()) return std::optional<IntersectionChoice>();
@@ -274,6 +277,10 @@ class QueryPlanner {
     std::string text;
     for (const IndexPath& path : access.paths) {
       const size_t columns = path.index->columns.size();
+      if (path.index->where.has_value() && path.columns == 0) {
+        text += "; all rows of " + path.index->name;
+        continue;
+      }
       if (columns == 1) continue;
       text += "; " + std::to_string(path.columns) + " of " + std::to_string(columns) +
               " columns of " + path.index->name;
@@ -282,12 +289,20 @@ class QueryPlanner {
                 " values of the first";
       }
     }
-    const bool narrows = std::ranges::any_of(
-        access.paths, [](const IndexPath& path) { return path.narrow.has_value(); });
+    const bool narrows = std::ranges::any_of(access.paths, [](const IndexPath& path) {
+      return path.narrow.has_value() && !path.index->where.has_value();
+    });
+    const bool is_partial = std::ranges::any_of(
+        access.paths, [](const IndexPath& path) { return path.index->where.has_value(); });
     const bool in_order = std::ranges::all_of(
         plan_.clusters, [](const Cluster& cluster) { return cluster.in_order; });
     if (narrows && !in_order) {
       text += ", the first alone where timestamps go back or files are newer than the snapshot";
+    }
+    if (is_partial && !in_order) {
+      text +=
+          "; a partial index is not used, and sources are scanned, where timestamps go back or "
+          "files are newer than the snapshot";
     }
     return text;
   }
@@ -307,12 +322,13 @@ class QueryPlanner {
     }
     if (is_forced) {
       Reject(index, "another index is asked for");
-    } else if (!HasLeafOf(predicate_.root(), index)) {
-      Reject(index, WhyNotServing(predicate_, index));
+    } else if (index.where.has_value() ? !CoversRows(table_, index, predicate_.root())
+                                       : !HasLeafOf(predicate_.root(), index)) {
+      Reject(index, WhyNotServing(table_, predicate_, index));
     } else if (plan_.access.has_value()) {
       Reject(index, "more entries, or no access to all matches");
     } else {
-      Reject(index, is_dear ? "a scan is cheaper" : WhyNotServing(predicate_, index));
+      Reject(index, is_dear ? "a scan is cheaper" : WhyNotServing(table_, predicate_, index));
     }
   }
 

@@ -34,7 +34,7 @@ Result<std::optional<EntryCount>> CountOrdered(const Ordering& ordering, const Q
       if (!count.has_value()) return std::optional<EntryCount>();
       entries.in_files += *count;
     }
-    if (!MemstoresHave(cluster, ordering.index->id)) return std::optional<EntryCount>();
+    if (!MemstoresHave(cluster, *ordering.index)) return std::optional<EntryCount>();
     entries.in_memstores += CountMemstoreEntries(cluster, path);
   }
   return std::optional(entries);
@@ -88,6 +88,8 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
                     const QueryOptions& options, const base::Cancellation& cancellation,
                     Query* query) {
   Ordering& ordering = *query->ordering;
+  // A partial index has not all rows: matches are found as they are without an order, and sorted.
+  if (ordering.index->where.has_value()) return {};
   ordering.ranges = OrderedUnder(predicate, *ordering.index);
   const bool is_forced = options.use_index == options.order_by;
   const bool is_other_asked_for =
@@ -152,7 +154,10 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
       ordering.Add(column.family, column.qualifier);
     }
     // To walk an index in its order needs no condition on its column.
-    if (options.use_index == options.order_by && !options.no_index) options.use_index.clear();
+    const bool may_walk = !query.ordering->index->where.has_value();
+    if (may_walk && options.use_index == options.order_by && !options.no_index) {
+      options.use_index.clear();
+    }
   }
   schema.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
   // An ordered count reads its rows.

@@ -77,6 +77,18 @@ struct IndexOptions {
   /// column is absent, expired, of no value for its functions or type, or too long for a key. What
   /// holds at a snapshot holds for its sequence; reads as of an older timestamp may find several.
   bool unique = false;
+  /// A predicate as text (predicate.h), at most kIndexWhereBytesMax and kIndexWhereDepthMax levels;
+  /// empty: none. With one the index is partial: it has no entries of rows which, by what is stored
+  /// together with their indexed values, do not satisfy it, and serves queries whose conditions
+  /// imply it. It is over columns that have one value in a row, without `_row` and parameters;
+  /// literals are read as the types that columns have when the index is made. Not for unique ones.
+  std::string where = {};
+
+  /// Reads columns as IndexColumn::ParseList, perhaps followed by WHERE and a predicate:
+  /// "city, age::int64 DESC WHERE active = true". Errors: kInvalidArgument with the position.
+  static Result<IndexOptions> Parse(std::string_view text);
+  /// Text that Parse reads back: all but the name and whether it is unique.
+  std::string ToString() const;
 };
 
 /// The type that conditions and orders compare a column as, whatever indexes there are. A column

@@ -301,6 +301,7 @@ Status Session::ChangeIndexes(const SessionAction& action) {
       });
       if (is_new) index.columns.push_back(std::move(column));
     }
+    if (HasOrder(index) && own_dice_.Chance(40)) index.where = RandomWhere(&own_dice_, plan);
   }
   RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
   ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });
@@ -317,9 +318,7 @@ Status Session::RenewFamily(const SessionAction& action) {
   const FamilyOptions family = plan.options.families.back();
   std::vector<IndexOptions> over_it;
   for (const IndexOptions& index : plan.options.indexes) {
-    const bool is_over_it = std::ranges::any_of(
-        index.columns, [&](const IndexColumn& column) { return column.family == family.name; });
-    if (is_over_it) over_it.push_back(index);
+    if (DependsOn(index, family.name)) over_it.push_back(index);
   }
   if (!over_it.empty()) {
     const Status refused = store_.engine().DropFamily(action.table, family.name);

@@ -58,6 +58,17 @@ TablePlan PlanOf(const SmallWorld& world) {
       plan.options.indexes.push_back({std::string("by_parts_of_") + name, {std::move(parts)}});
     }
   }
+  Dice partial(world.partial);
+  for (uint64_t count = world.partial == 0 ? 0 : 1 + partial.Below(3); count > 0; --count) {
+    IndexOptions index{"partial_" + std::to_string(count),
+                       {column(partial.Pick(kColumns).c_str(), partial.Chance(30))}};
+    const std::string& second = partial.Pick(kColumns);
+    if (second != index.columns[0].qualifier && partial.Chance(40)) {
+      index.columns.push_back(column(second.c_str(), partial.Chance(30)));
+    }
+    index.where = RandomWhere(&partial, plan);
+    plan.options.indexes.push_back(std::move(index));
+  }
   plan.timestamps = world.rising ? Timestamps::kNone : Timestamps::kSmall;
   plan.puts = 58;
   return plan;
@@ -359,6 +370,16 @@ void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
       {SmallPredicates(true, false), SmallPredicates(true, true)}};
   const std::vector<Predicate>& predicates = kOfWorlds[world_.two_families][world_.lists];
   ++counters_.checks;
+  for (const IndexOptions& index : plan_.options.indexes) {
+    if (index.where.empty()) continue;
+    // The predicate of the index, beside others and within them.
+    const Predicate where = Predicate::Parse(index.where).value();
+    const Predicate& other = dice_.Pick(predicates);
+    checker_.CheckQuery(moment, plan_, Predicate::And({where, other}));
+    if (dice_.Chance(30)) {
+      checker_.CheckQuery(moment, plan_, Predicate::Or({other, Predicate::And({where, other})}));
+    }
+  }
   if (thoroughly) {
     checker_.CheckTable(moment, plan_, 2);
     for (const Predicate& predicate : predicates) checker_.CheckQuery(moment, plan_, predicate);
@@ -397,12 +418,15 @@ uint64_t SmallWorld::operation_count() const {
 }
 
 std::string SmallWorld::Describe() const {
-  std::string text =
-      "max_versions " + std::to_string(max_versions) + ", ttl " + std::to_string(ttl_micros) +
-      (switches_memstores ? ", a memstore for every batch" : "") +
-      (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
-      (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
-      (unique_all ? ", by_all unique" : "");
+  std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
+                     std::to_string(ttl_micros) +
+                     (switches_memstores ? ", a memstore for every batch" : "") +
+                     (two_families ? ", two families" : "") +
+                     (rising ? ", rising timestamps" : "") + (lists ? ", lists" : "") +
+                     (unique_a ? ", by_a unique" : "") + (unique_all ? ", by_all unique" : "");
+  for (const IndexOptions& index : PlanOf(*this).options.indexes) {
+    if (!index.where.empty()) text += ", " + index.name + " over " + index.ToString();
+  }
   for (const std::string& key : split_keys) text += ", a region from " + key;
   for (const SmallStep& step : steps) text += "\n    " + step.Describe();
   return text;
@@ -425,6 +449,7 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   Dice unique(~seed);
   world.unique_a = unique.Chance(40);
   world.unique_all = unique.Chance(30);
+  if (unique.Chance(70)) world.partial = 1 + unique.Below(1'000'000);
   const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, plan));

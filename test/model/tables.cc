@@ -102,6 +102,15 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
   trigrams.columns[0].functions = {Function::Trigrams()};
   tables[1].options.indexes.push_back(std::move(trigrams));
   Split(dice, &tables[1]);
+  for (TablePlan& plan : tables) {
+    IndexOptions one = Index("by_part_of_size", "", kInteger, ColumnType::kInt64);
+    one.where = RandomWhere(dice, plan);
+    IndexOptions two = Index("by_part_of_tag_section", "", kBytes, ColumnType::kBytes,
+                             {{"", kText, ColumnType::kText, dice->Chance(50)}});
+    two.where = RandomWhere(dice, plan);
+    plan.options.indexes.push_back(std::move(one));
+    plan.options.indexes.push_back(std::move(two));
+  }
   tables[2].timestamps = Timestamps::kExpiring;
   tables[2].options.indexes.push_back(Index("by_k_tag", "k", kBytes, ColumnType::kBytes));
   tables[2].options.indexes.push_back(Index("by_k_size_d_tag", "k", kInteger, ColumnType::kInt64,

@@ -66,6 +66,8 @@ void AddTable(const format::TableRecord& table, Properties* out) {
         Text(static_cast<int>(index.state));
     if (index.unique)
       properties[{"index", Format("{}.{}", table.name, index.name), "unique"}] = "1";
+    if (index.where.has_value())
+      properties[{"index", Format("{}.{}", table.name, index.name), "where"}] = index.where->text;
   }
 }
 

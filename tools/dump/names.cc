@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "format/row/data_section.h"
 #include "tools/tandem/bytes_text.h"
@@ -139,6 +140,18 @@ void WriteHexRecord(uint64_t offset, std::string_view bytes, RecordWriter* write
 
 namespace {
 
+void DumpPartialIndexes(const format::TableRecord& table, RecordWriter* writer) {
+  bool has_begun = false;
+  for (const format::IndexRecord& index : table.indexes) {
+    if (!index.where.has_value()) continue;
+    if (!std::exchange(has_begun, true)) {
+      writer->Begin("partial_index", {"table", "index", "where"});
+    }
+    writer->Add({table.name, index.name, index.where->text});
+  }
+  if (has_begun) writer->End();
+}
+
 void DumpFormerLimits(const format::TableRecord& table, RecordWriter* writer) {
   if (table.last_limits_change().value == 0) return;
   writer->Begin("former_limits",
@@ -185,6 +198,7 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
     }
   }
   writer->End();
+  DumpPartialIndexes(table, writer);
 }
 
 }  // namespace tandem::tools

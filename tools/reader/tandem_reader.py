@@ -26,7 +26,7 @@ FIELDS = {
     'table': 'id name$ secret$ family* index* typed* next_index? observer+ row_key+',
     'family': 'id name$ max_versions ttl compression block_size dropped? former*',
     'former': 'changed_at max_versions? expired?',
-    'index': 'id name$ state column* unique?',
+    'index': 'id name$ state column* unique? reserved? where+',
     'column': 'family qualifier$ type descending function*', 'function': 'kind first? count? text+',
     'typed': 'family qualifier$ type',
     'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment* '
@@ -319,7 +319,7 @@ def part_end(column, key):
 
 def entry_value(columns, key):
     """The value of an entry; those of several columns with commas between, NULL for an absent one."""
-    if len(columns) == 1:
+    if len(columns) == 1 and len(key) > 1:
         return key_value(columns[0], key)
     values = []
     for column in columns:

@@ -57,7 +57,10 @@ TableOptions North(uint64_t seed, const std::vector<std::string>& keys) {
       {"size_tag_word",
        {{"w", "size", ColumnType::kInt64},
         {"h", "tag", ColumnType::kBytes},
-        {"d", "word", ColumnType::kText}}}};
+        {"d", "word", ColumnType::kText}}},
+      {.name = "small_words",
+       .columns = {{"d", "word", ColumnType::kText}},
+       .where = "w:size < 1000 OR h:tag IS NULL"}};
   north.split_keys = SplitKeys(keys);
   return north;
 }

@@ -250,6 +250,7 @@ maintained, such as counters, is no longer kept up to date.
     {"index",
      R"(Example: tandem index create shop/ orders by_total=d:total:int64
          tandem index create shop/ orders "by_state_at=state, at::timestamp DESC"
+         tandem index create shop/ orders "open_by_at=at::timestamp WHERE state = 'open'"
          tandem index list shop/
          tandem index stats shop/ orders
 
@@ -258,6 +259,8 @@ on. Files from before are read whole until they are copied with the index, which
 waits for; a program that has the database open does it in the background. --rate limits
 what build reads a second; Ctrl-C ends it, and what is done stays. An index whose type is
 not that of its column serves conditions that are cast: "total::int64 < 10"; see alter.
+With WHERE the index is partial: it leaves out rows that do not satisfy the predicate, and
+serves queries whose conditions imply it: a condition on state = 'open' here.
 A unique index, "unique by_mail=d:mail", refuses writes after which two rows would
 have the same value; where the table has rows already, build checks them first, lists
 duplicates, and ends with 5 if there are some: then nothing is refused yet.

@@ -1,6 +1,8 @@
 // See the header.
 #include "tools/tandem/index_output.h"
 
+#include <utility>
+
 #include "tools/tandem/row_output.h"
 
 namespace tandem::tools {
@@ -42,6 +44,15 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
     }
   }
   writer->End();
+  bool has_begun = false;
+  for (const IndexInfo& index : table.indexes) {
+    if (index.options.where.empty()) continue;
+    if (!std::exchange(has_begun, true)) {
+      writer->Begin("partial_index", {"table", "index", "where"});
+    }
+    writer->Add({table.options.name, index.options.name, index.options.where});
+  }
+  if (has_begun) writer->End();
 }
 
 void WriteStatistics(const std::string& table, const std::vector<NamedStatistics>& indexes,

@@ -208,6 +208,9 @@ std::string DrawTable(const TableInfo& table) {
     text += Format("  index {:<16} {:>9} entries  {:>9} values  {:>9}{}\n", index.options.name,
                    FormatCount(index.entries), FormatCount(index.values),
                    FormatSize(index.size_bytes), UniqueText(index.unique));
+    if (!index.options.where.empty()) {
+      text += Format("    of rows WHERE {}\n", EscapeBytes(index.options.where));
+    }
   }
   return text;
 }
