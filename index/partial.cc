@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "format/cell/overflow_value.h"
 #include "format/functions.h"
 #include "index/key.h"
 #include "index/put_key.h"
@@ -37,7 +38,9 @@ class Evaluation {
     const Cell* put = puts_[leaf.column];
     if (put == nullptr || ArePinnedByOthers(column.functions)) return Truth::kUnknown;
     if (column.type == ColumnType::kBytes) {
-      if (put->is_overflow()) return Truth::kUnknown;
+      // A value that becomes an overflow value in a file counts as one before that.
+      const bool is_long = put->is_overflow() || put->value.size() > kInlineValueBytesMax;
+      if (is_long) return Truth::kUnknown;
       return TruthOfBool(leaf.Accepts(put->value));
     }
     scratch_.clear();

@@ -266,6 +266,11 @@ void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Pred
     const bool in_order = explained->reason.find("the first alone") == std::string::npos;
     ++(in_order ? counters_.by_all_columns : counters_.by_first_column);
   }
+  for (const IndexOptions& index : plan.options.indexes) {
+    if (index.where.empty() || explained->index.find(index.name) == std::string::npos) continue;
+    ++counters_.by_partial;
+    counters_.partial_scanned += explained->files_scanned + explained->memstores_scanned > 0;
+  }
   if (explained->rows != expected) {
     throw Failure(asked + ", explained: expected " + std::to_string(expected) + " rows, found " +
                   std::to_string(explained->rows));

@@ -50,7 +50,9 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"by filter", &Counters::single_source_by_filter},
       {"by key", &Counters::single_source_by_key},
       {"by all columns", &Counters::by_all_columns},
-      {"by the first column", &Counters::by_first_column}};
+      {"by the first column", &Counters::by_first_column},
+      {"by partial indexes", &Counters::by_partial},
+      {"scanned for them", &Counters::partial_scanned}};
   return kFields;
 }
 
