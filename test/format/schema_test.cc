@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(APartialIndexComesBack) {
   BOOST_TEST(found.children[2].accepts_null);
   BOOST_TEST(!found.children[2].Accepts("y"));
   BOOST_TEST(Hex(EncodeCondition(any.children[0])) ==
-             "0101010501000906010178050178");  // As in docs/format.md.
+             "01 01 01 05 01 00 09 06 01 01 78 05 01 78");  // As in docs/format.md.
 }
 
 BOOST_AUTO_TEST_CASE(BadPartialIndexesAreRefused) {

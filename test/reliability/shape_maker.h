@@ -125,10 +125,10 @@ class ShapeMaker {
                .table = table.name,
                .predicate = one,
                .query = {.use_index = index.name}});
-      if (is_multi_valued) continue;
+      if (is_multi_valued || !where.empty()) continue;  // It may have no entry of such rows.
       AddRead({.kind = ShapeRead::Kind::kQuery,
                .table = table.name,
-               .predicate = "NOT " + name + " = '" + value + "'" + where,
+               .predicate = "NOT " + name + " = '" + value + "'",
                .query = {.use_index = index.name}});
     }
   }
