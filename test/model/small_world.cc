@@ -374,7 +374,11 @@ void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
     if (index.where.empty()) continue;
     // The predicate of the index, beside others and within them.
     const Predicate where = Predicate::Parse(index.where).value();
-    const Predicate& other = dice_.Pick(predicates);
+    const IndexColumn& first = index.columns[0];
+    const Predicate other =
+        dice_.Chance(60)
+            ? Predicate::Equal(first.family + ":" + first.qualifier, dice_.Pick(plan_.values))
+            : dice_.Pick(predicates);
     checker_.CheckQuery(moment, plan_, Predicate::And({where, other}));
     if (dice_.Chance(30)) {
       checker_.CheckQuery(moment, plan_, Predicate::Or({other, Predicate::And({where, other})}));
