@@ -117,6 +117,35 @@ Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const 
   return record;
 }
 
+Status IncludeColumns(const std::string& where, const std::vector<ColumnName>& columns,
+                      const format::TableRecord& table, format::IndexRecord* index) {
+  if (columns.empty()) return {};
+  if (columns.size() > kIncludedColumnsMax) {
+    return Invalid(where + "includes " + std::to_string(columns.size()) +
+                   " columns, the limit is " + std::to_string(kIncludedColumnsMax));
+  }
+  if (format::IsMultiValued(index->columns.front())) {
+    return Invalid(where + format::Described(index->columns.front()) +
+                   " has several values in a row: the index cannot include columns");
+  }
+  for (const ColumnName& column : columns) {
+    ASSIGN_OR_RETURN(
+        const format::FamilyRecord* family,
+        CheckColumn(where, column.family, column.qualifier, ColumnType::kBytes, table));
+    format::IncludedColumnRecord record{.family = family->id, .qualifier = column.qualifier};
+    const auto name = [&] { return base::Quote(column.qualifier); };
+    if (std::ranges::find(index->included, record) != index->included.end()) {
+      return Invalid(where + "includes column " + name() + " twice");
+    }
+    const bool is_indexed = std::ranges::any_of(index->columns, [&](const auto& indexed) {
+      return indexed.family == record.family && indexed.qualifier == record.qualifier;
+    });
+    if (is_indexed) return Invalid(where + "includes column " + name() + ", which it is over");
+    index->included.push_back(std::move(record));
+  }
+  return {};
+}
+
 Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   RETURN_IF_ERROR(CheckName("index", options.name));
   const std::string where = "index " + base::Quote(options.name) + ": ";
@@ -144,6 +173,7 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
     }
     index.columns.push_back(std::move(record));
   }
+  RETURN_IF_ERROR(IncludeColumns(where, options.include, *table, &index));
   table->indexes.push_back(std::move(index));
   ++table->next_index.value;
   return {};
@@ -372,6 +402,11 @@ Status DropFamilyOf(std::string_view name, format::TableRecord* table) {
       return Invalid(where + "index " + base::Quote(index.name) +
                      " is over one of its columns; drop it first");
     }
+    for (const format::IncludedColumnRecord& column : index.included) {
+      if (column.family != family->id) continue;
+      return Invalid(where + "index " + base::Quote(index.name) +
+                     " includes one of its columns; drop it first");
+    }
   }
   if (table->family_count() == 1) {
     return Invalid(where + "it is the only one of table " + base::Quote(table->name));
@@ -433,6 +468,9 @@ TableOptions OptionsOf(const format::TableRecord& table) {
                                .type = column.type,
                                .descending = column.descending,
                                .functions = format::AsDeclared(column.functions)});
+    }
+    for (const format::IncludedColumnRecord& column : record.included) {
+      index.include.push_back({.family = name_of(column.family), .qualifier = column.qualifier});
     }
   }
   for (const format::ColumnTypeRecord& column : table.columns) {

@@ -30,6 +30,9 @@
 //                   5  state        varint: 1 building, 2 ready, 3 dropping, 4 checking
 //                   7  column *     column record, 1 to kIndexColumnsMax
 //                   9  unique       varint, 1; left out of an index that is not unique
+//                  13  included *   included record, 0 to kIncludedColumnsMax: other columns
+//   included        1  family       as in a column record
+//                   3  qualifier    as in a column record
 //   column          1  family       varint u8, an id of the table's families
 //                   3  qualifier    0 to 2,048 bytes
 //                   5  type         varint, a number of ColumnType
@@ -84,7 +87,14 @@ enum FamilyTag : uint64_t {
   kFormerLimits = 15
 };
 enum FormerLimitsTag : uint64_t { kChangedAt = 1, kFormerVersions = 3, kExpiredThrough = 5 };
-enum IndexTag : uint64_t { kIndexId = 1, kIndexName = 3, kState = 5, kColumn = 7, kUnique = 9 };
+enum IndexTag : uint64_t {
+  kIndexId = 1,
+  kIndexName = 3,
+  kState = 5,
+  kColumn = 7,
+  kUnique = 9,
+  kIncluded = 13
+};
 enum ColumnTag : uint64_t {
   kColumnFamily = 1,
   kQualifier = 3,
@@ -351,6 +361,23 @@ Result<ColumnTypeRecord> DecodeColumnType(std::string_view bytes) {
   return column;
 }
 
+std::string EncodeIncluded(const IncludedColumnRecord& column) {
+  std::string out;
+  AppendNumberField(&out, kColumnFamily, column.family.value);
+  AppendField(&out, kQualifier, column.qualifier);
+  return out;
+}
+
+Result<IncludedColumnRecord> DecodeIncluded(std::string_view bytes) {
+  FieldReader fields(bytes, "included record");
+  ColumnTypeRecord column;
+  while (fields.Next()) {
+    if (fields.tag() == kType || !ReadColumnField(&fields, &column)) fields.Unknown();
+  }
+  RETURN_IF_ERROR(fields.Finish({kColumnFamily, kQualifier}));
+  return IncludedColumnRecord{.family = column.family, .qualifier = std::move(column.qualifier)};
+}
+
 std::string EncodeIndex(const IndexRecord& index) {
   std::string out;
   AppendNumberField(&out, kIndexId, index.id.value);
@@ -360,6 +387,9 @@ std::string EncodeIndex(const IndexRecord& index) {
     AppendField(&out, kColumn, EncodeColumn(column));
   }
   if (index.unique) AppendNumberField(&out, kUnique, 1);
+  for (const IncludedColumnRecord& column : index.included) {
+    AppendField(&out, kIncluded, EncodeIncluded(column));
+  }
   return out;
 }
 
@@ -382,6 +412,15 @@ void AddColumn(FieldReader* fields, IndexRecord* index) {
   index->columns.push_back(std::move(*column));
 }
 
+void AddIncluded(FieldReader* fields, IndexRecord* index) {
+  if (index->included.size() == kIncludedColumnsMax) {
+    return fields->Fail(TooMany("included columns of one index", kIncludedColumnsMax));
+  }
+  Result<IncludedColumnRecord> column = DecodeIncluded(fields->Repeated());
+  if (!column) return fields->Fail(column.error());
+  index->included.push_back(std::move(*column));
+}
+
 Result<IndexRecord> DecodeIndex(std::string_view bytes) {
   FieldReader fields(bytes, "index record");
   IndexRecord index;
@@ -402,6 +441,9 @@ Result<IndexRecord> DecodeIndex(std::string_view bytes) {
       case kUnique:
         index.unique = fields.Number(1) == 1;
         if (!index.unique) fields.FailCorrupt("expected 1 or no field, found 0");
+        break;
+      case kIncluded:
+        AddIncluded(&fields, &index);
         break;
       default:
         fields.Unknown();
@@ -434,6 +476,11 @@ void AddIndex(FieldReader* fields, TableRecord* table) {
   for (const IndexColumnRecord& column : index->columns) {
     if (table->FindFamily(column.family) == nullptr) {
       return fields->FailCorrupt("an index's column lies in a family that does not exist");
+    }
+  }
+  for (const IncludedColumnRecord& column : index->included) {
+    if (table->FindFamily(column.family) == nullptr) {
+      return fields->FailCorrupt("an index includes a column of a family that does not exist");
     }
   }
   table->indexes.push_back(std::move(*index));

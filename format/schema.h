@@ -73,6 +73,13 @@ struct IndexColumnRecord {
 /// Whether both have the same values: of one column, by the same functions, as one type.
 bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b);
 
+/// A column that an index includes.
+struct IncludedColumnRecord {
+  FamilyId family;
+  std::string qualifier;
+  bool operator==(const IncludedColumnRecord&) const = default;
+};
+
 /// Of a unique index, how far it is: one that is kBuilding refuses nothing. Others are kReady.
 /// Numbers are on disk.
 enum class IndexState : uint8_t { kBuilding = 1, kReady = 2, kDropping = 3, kChecking = 4 };
@@ -83,6 +90,8 @@ struct IndexRecord {
   IndexState state = IndexState::kReady;
   std::vector<IndexColumnRecord> columns;
   bool unique = false;
+  /// Of whose cells, and those of `columns`, files keep a copy by entry (index/covering.h).
+  std::vector<IncludedColumnRecord> included = {};
 
   /// Whether writes that would give two rows the same entry are refused.
   bool RefusesDuplicates() const {

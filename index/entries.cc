@@ -125,18 +125,18 @@ void FactsOfColumns(const IndexRecord& index, std::span<const Cell> cells, RowIn
 
 }  // namespace
 
-ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells) {
-  const auto family = std::find_if(cells.begin(), cells.end(),
-                                   [&](const Cell& cell) { return cell.family >= column.family; });
-  const auto columns = std::find_if(family, cells.end(), [&](const Cell& cell) {
-    return cell.family != column.family || !IsFamilyDelete(cell);
+ColumnCells FindColumn(FamilyId family, std::string_view qualifier, std::span<const Cell> cells) {
+  const auto begin = std::find_if(cells.begin(), cells.end(),
+                                  [&](const Cell& cell) { return cell.family >= family; });
+  const auto columns = std::find_if(begin, cells.end(), [&](const Cell& cell) {
+    return cell.family != family || !IsFamilyDelete(cell);
   });
   const auto belongs = [&](const Cell& cell) {
-    return cell.family == column.family && cell.qualifier == column.qualifier;
+    return cell.family == family && cell.qualifier == qualifier;
   };
   const auto first = std::find_if(columns, cells.end(), belongs);
   const auto end = std::find_if_not(first, cells.end(), belongs);
-  return {{family, columns}, {first, end}};
+  return {{begin, columns}, {first, end}};
 }
 
 bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell) {
@@ -148,6 +148,10 @@ bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
   for (const IndexRecord& index : table.indexes) {
     for (const IndexColumnRecord& column : index.columns) {
       if (ConcernsColumn(column, cell)) return true;
+    }
+    for (const IncludedColumnRecord& column : index.included) {
+      if (column.family != cell.family) continue;
+      if (IsFamilyDelete(cell) || column.qualifier == cell.qualifier) return true;
     }
   }
   return false;

@@ -52,12 +52,15 @@ struct ColumnCells {
   }
 };
 /// Requires: `cells` is one row, sorted by CellLess.
-ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells);
+ColumnCells FindColumn(FamilyId family, std::string_view qualifier, std::span<const Cell> cells);
+inline ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells) {
+  return FindColumn(column.family, column.qualifier, cells);
+}
 
 /// Whether `cell` is of the column, or a DeleteFamily of its family.
 bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell);
-/// Whether the index entries of a row depend on `cell`: it is of an indexed column, or a
-/// DeleteFamily of a family that has one.
+/// Whether the index entries of a row, or their records, depend on `cell`: it is of a column that
+/// is indexed or included, or a DeleteFamily of a family that has one.
 bool ConcernsIndex(const TableRecord& table, const Cell& cell);
 
 /// Whether a Put of the column has several values. Such a column is the only one of its index.

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "format/bitmap.h"
 #include "format/block/bitmap_section.h"
+#include "index/covering.h"
 #include "index/part_writer.h"
 #include "index/sort.h"
 #include "index/value_collector.h"
@@ -88,6 +89,7 @@ struct IndexSectionWriter::Impl {
   template <typename Change>
   void ForEachEntry(std::span<const Cell> cells, Change change);
   Status WritePart(IndexPart which, uint32_t row_count, SectionWriter* out, IndexSummary* summary);
+  Status WriteRecords(SectionWriter* out);
 
   IndexRecord index;
   bool is_multi_valued = false;
@@ -100,7 +102,9 @@ struct IndexSectionWriter::Impl {
   std::vector<Input> inputs;
   RowIndexFacts facts;
   std::string key;
-  std::vector<const Cell*> puts;  // Of the columns of a row; nullptr: none.
+  std::vector<const Cell*> puts;                // Of the columns of a row; nullptr: none.
+  std::optional<IndexRecordCollector> records;  // nullopt: the index includes no columns.
+  std::vector<uint32_t> order;                  // Of the current entries, if there are records.
 };
 
 IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression compression)
@@ -112,12 +116,14 @@ IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression com
     impl_->older_part.values = std::make_unique<ValueCollector>();
   }
   impl_->puts.resize(index.columns.size());
+  if (!index.included.empty()) impl_->records.emplace(CoveredColumns(index));
   impl_->compression = compression;
 }
 IndexSectionWriter::~IndexSectionWriter() = default;
 
 void IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
                                 std::span<const Cell> cells) {
+  if (impl_->records.has_value()) impl_->records->Add(ordinal, row_key, cells);
   if (impl_->FindSinglePuts(cells)) return impl_->AddSinglePuts(ordinal, row_key);
   FactsOfRow(impl_->index, cells, &impl_->facts);
   impl_->is_complete &= impl_->facts.complete;
@@ -127,7 +133,9 @@ void IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
   }
 }
 
-void IndexSectionWriter::CopyRow(Ordinal ordinal, std::span<const Cell> cells) {
+void IndexSectionWriter::CopyRow(Ordinal ordinal, std::string_view row_key,
+                                 std::span<const Cell> cells) {
+  if (impl_->records.has_value()) impl_->records->Add(ordinal, row_key, cells);
   const IndexColumnRecord& column = impl_->index.columns.front();
   const ColumnCells found = FindColumn(column, cells);
   // Functions are not computed again: the input knows which rows have an entry.
@@ -216,11 +224,14 @@ bool IndexSectionWriter::is_complete() const { return impl_->is_complete; }
 
 uint64_t IndexSectionWriter::memory_bytes() const {
   return impl_->keys.size_bytes() + impl_->current_part.memory_bytes() +
-         impl_->older_part.memory_bytes();
+         impl_->older_part.memory_bytes() +
+         (impl_->records.has_value() ? impl_->records->memory_bytes() : 0);
 }
 
 uint64_t IndexSectionWriter::sort_bytes() const {
-  return std::max(impl_->current_part.sort_bytes(), impl_->older_part.sort_bytes());
+  const uint64_t order = impl_->records.has_value() ? impl_->records->rows() : 0;
+  return std::max(impl_->current_part.sort_bytes(), impl_->older_part.sort_bytes()) +
+         order * sizeof(impl_->order[0]);
 }
 
 void IndexSectionWriter::Sort() {
@@ -240,7 +251,18 @@ Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_
   }
   RETURN_IF_ERROR(WriteBits(impl_->index.id, impl_->present.ToBitmap(row_count),
                             impl_->touched.ToBitmap(row_count), out));
+  if (impl_->records.has_value()) RETURN_IF_ERROR(impl_->WriteRecords(out));
   return summary;
+}
+
+// A row has at most one current entry.
+Status IndexSectionWriter::Impl::WriteRecords(SectionWriter* out) {
+  IndexRecordsWriter writer(index.id, compression, out);
+  for (const uint32_t ordinal : order) RETURN_IF_ERROR(writer.Add(records->Of(ordinal)));
+  RETURN_IF_ERROR(writer.Finish());
+  records->Clear();
+  order = std::vector<uint32_t>();
+  return {};
 }
 
 Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, SectionWriter* out,
@@ -253,7 +275,7 @@ Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, 
     sources.push_back(NewMappedSource(input.section->NewUncachedCursor(which), input.map));
   }
   IndexPartWriter writer({index.id, which, row_count, compression}, out);
-  RETURN_IF_ERROR(MergeValues(sources, &writer));
+  RETURN_IF_ERROR(MergeValues(sources, &writer, current && records.has_value() ? &order : nullptr));
   RETURN_IF_ERROR(writer.Finish());
   if (writer.entries() != from.digest.count) {
     return Status::Corruption("index '" + index.name + "': " + std::to_string(writer.entries()) +

@@ -39,7 +39,7 @@ bool IsOfEnd(SectionKind kind) {
 }
 
 bool IsKnown(SectionKind kind) {
-  return kind >= SectionKind::kSchema && kind <= SectionKind::kBlockIndexTop;
+  return kind >= SectionKind::kSchema && kind <= SectionKind::kIndexRecordDirectory;
 }
 
 struct CopyPlan {
@@ -73,6 +73,10 @@ std::optional<std::vector<SectionEntry>> FindCopied(const StoreFile& from,
 bool IsOfOneFamily(const IndexRecord& index) {
   return std::all_of(index.columns.begin(), index.columns.end(),
                      [&](const IndexColumnRecord& column) {
+                       return column.family == index.columns.front().family;
+                     }) &&
+         std::all_of(index.included.begin(), index.included.end(),
+                     [&](const IncludedColumnRecord& column) {
                        return column.family == index.columns.front().family;
                      });
 }
@@ -126,11 +130,12 @@ class FamilyCollector {
 
 void FamilyCollector::Add(const IndexRecord& index, IndexSectionWriter* entries) {
   entries_.push_back(entries);
-  for (const IndexColumnRecord& column : index.columns) {
-    const auto place = std::lower_bound(columns_.begin(), columns_.end(), column.qualifier);
-    if (place != columns_.end() && *place == column.qualifier) continue;
-    columns_.insert(place, column.qualifier);
-  }
+  const auto add = [this](const std::string& qualifier) {
+    const auto place = std::lower_bound(columns_.begin(), columns_.end(), qualifier);
+    if (place == columns_.end() || *place != qualifier) columns_.insert(place, qualifier);
+  };
+  for (const IndexColumnRecord& column : index.columns) add(column.qualifier);
+  for (const IncludedColumnRecord& column : index.included) add(column.qualifier);
 }
 
 Status FamilyCollector::Begin() { return data_ == nullptr ? Status() : data_->LoadBlocks(); }

@@ -194,6 +194,37 @@ Result<IndexColumn> ParseIndexColumn(TokenReader* tokens) {
                      .functions = std::move(parsed.functions)};
 }
 
+namespace {
+
+Result<std::vector<IndexColumn>> ParseIndexColumns(TokenReader* tokens) {
+  std::vector<IndexColumn> columns;
+  do {
+    ASSIGN_OR_RETURN(columns.emplace_back(), ParseIndexColumn(tokens));
+  } while (tokens->TakeSymbol(","));
+  return columns;
+}
+
+Result<ColumnName> ParseIncludedColumn(TokenReader* tokens) {
+  const Token first = tokens->Peek();
+  ASSIGN_OR_RETURN(ParsedColumn parsed, ParseColumn("a column", tokens));
+  const bool is_plain = !parsed.is_row_key && parsed.functions.empty() && !parsed.type.has_value();
+  if (!is_plain) return SyntaxError(first, "a column by its name alone");
+  return ColumnName{.family = std::move(parsed.family), .qualifier = std::move(parsed.qualifier)};
+}
+
+// What follows the word INCLUDE.
+Result<std::vector<ColumnName>> ParseIncluded(TokenReader* tokens) {
+  std::vector<ColumnName> columns;
+  RETURN_IF_ERROR(tokens->ExpectSymbol("("));
+  do {
+    ASSIGN_OR_RETURN(columns.emplace_back(), ParseIncludedColumn(tokens));
+  } while (tokens->TakeSymbol(","));
+  RETURN_IF_ERROR(tokens->ExpectSymbol(")"));
+  return columns;
+}
+
+}  // namespace
+
 }  // namespace tandem::engine
 
 namespace tandem {
@@ -212,13 +243,38 @@ Result<std::vector<IndexColumn>> IndexColumn::ParseList(std::string_view text) {
   return engine::Guarded([text]() -> Result<std::vector<IndexColumn>> {
     ASSIGN_OR_RETURN(std::vector<engine::Token> list, engine::Tokenize(text));
     engine::TokenReader tokens(std::move(list));
-    std::vector<IndexColumn> columns;
-    do {
-      ASSIGN_OR_RETURN(columns.emplace_back(), engine::ParseIndexColumn(&tokens));
-    } while (tokens.TakeSymbol(","));
+    ASSIGN_OR_RETURN(std::vector<IndexColumn> columns, engine::ParseIndexColumns(&tokens));
     if (tokens.Peek().kind == engine::Token::Kind::kEnd) return columns;
     return engine::SyntaxError(tokens.Peek(), "ASC, DESC, ',' or the end");
   });
+}
+
+Result<IndexOptions> IndexOptions::Parse(std::string_view text) {
+  return engine::Guarded([text]() -> Result<IndexOptions> {
+    ASSIGN_OR_RETURN(std::vector<engine::Token> list, engine::Tokenize(text));
+    engine::TokenReader tokens(std::move(list));
+    IndexOptions index;
+    ASSIGN_OR_RETURN(index.columns, engine::ParseIndexColumns(&tokens));
+    if (tokens.TakeKeyword("INCLUDE")) {
+      ASSIGN_OR_RETURN(index.include, engine::ParseIncluded(&tokens));
+    }
+    if (tokens.Peek().kind == engine::Token::Kind::kEnd) return index;
+    return engine::SyntaxError(
+        tokens.Peek(), index.include.empty() ? "ASC, DESC, ',', INCLUDE or the end" : "the end");
+  });
+}
+
+std::string IndexOptions::ToString() const {
+  std::string text;
+  for (const IndexColumn& column : columns) {
+    if (!text.empty()) text += ", ";
+    text += column.ToString();
+  }
+  for (size_t i = 0; i < include.size(); ++i) {
+    text += i == 0 ? " INCLUDE (" : ", ";
+    text += engine::ColumnNameText(include[i].family, include[i].qualifier);
+  }
+  return include.empty() ? text : text + ")";
 }
 
 std::string IndexColumn::ToString() const {

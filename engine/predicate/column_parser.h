@@ -1,5 +1,6 @@
 // Columns in text, of predicates and of declarations of indexes:
 //
+//   index       column [ ASC | DESC ], ... [ INCLUDE ( name [ : name ], ... ) ]
 //   column      operand [ :: type ]; _row
 //   operand     name [ : name ], each perhaps "quoted"
 //               | function ( operand ) | substr ( operand , number [ , number ] )

@@ -147,6 +147,8 @@ Result<Explanation> ExplainMatches(const Query& query) {
   }
   RETURN_IF_ERROR(AddSources(plan, &explanation));  // The run may have found a section broken.
   const ReadCounters& counters = query.context->counters;
+  explanation.covered = plan.access.has_value() && plan.access->covered;
+  explanation.rows_from_index = counters.from_index;
   explanation.candidate_rows = counters.rows;
   explanation.candidate_blocks = counters.blocks;
   explanation.candidate_bytes = counters.bytes;

@@ -191,6 +191,7 @@ Result<bool> OrderedSource::Step() {
     parts_.pop_back();
   } while (taken_whole_.has_value() && taken_whole_->Contains(range_.low));
   access_ = AccessInOrder(index(), range_);
+  access_.covered = query_.plan.access->covered;
   if (access_.is_intersection() && left_ > kEntriesMax) RETURN_IF_ERROR(TakeWholeIfCheaper());
   ConcatenatingIterator chain(query_.context.get(), query_.plan.clusters, &access_);
   if (is_large_) {
@@ -218,6 +219,7 @@ Status OrderedSource::TakeWholeIfCheaper() {
   }
   access_ = {.paths = {}, .exact = false};
   access_.paths.push_back({.index = &index(), .ranges = {*taken_whole_}});
+  access_.covered = query_.plan.access->covered;
   is_large_ = false;
   return {};
 }

@@ -14,6 +14,10 @@ namespace {
 // The most matches that are sorted if the index of the order could be walked instead.
 constexpr uint64_t kSortedMax = 1 << 17;
 
+// About the records of an index in one block. All those of the values that are asked for are read
+// before the first row is known, and sorted by key: not for a few rows of many.
+constexpr uint64_t kRecordsPerBlock = 64;
+
 Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options) {
   ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexOfOrder(table, options.order_by));
   Ordering ordering{.index = index, .ranges = {}};
@@ -160,6 +164,12 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation));
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(*view.table, predicate, asked, cancellation, &query));
+  }
+  if (query.plan.access.has_value()) {
+    const bool is_streamed = query.limit > 0 && !query.ordering.has_value();
+    query.plan.access->covered =
+        MayCover(*query.plan.access, schema) &&
+        (!is_streamed || query.plan.rows / kRecordsPerBlock <= query.limit);
   }
   CountReads(request.resources, *view.table, query.plan);
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));

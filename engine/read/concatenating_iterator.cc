@@ -57,7 +57,8 @@ Result<bool> ConcatenatingIterator::OpenNext() {
 
 Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& cluster) {
   part_.reset();
-  if (access_ != nullptr && context_->may_end_early && cluster.has_one_file()) {
+  const bool is_covered = access_ != nullptr && access_->covered;
+  if (access_ != nullptr && context_->may_end_early && cluster.has_one_file() && !is_covered) {
     part_ = std::make_unique<FileSource>(cluster.files[0]);
     parts_end_ = std::exchange(part_->high, part_->low);
     part_rows_ = kFirstPartRows;
@@ -83,14 +84,18 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
 Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadContext* context, const Cluster& cluster,
                                                     const AccessPath& access) {
   std::vector<FileCandidates> files;
+  std::unique_ptr<CoveredRows> covered;
+  if (access.covered) covered = std::make_unique<CoveredRows>(context, cluster, access);
   for (const FileSource& source : cluster.files) {
     RETURN_IF_ERROR(context->cancellation.Check());
     ASSIGN_OR_RETURN(FileCandidates candidates,
                      IntersectedCandidatesOf(cluster, source, access, context->cancellation));
+    if (covered != nullptr) RETURN_IF_ERROR(covered->Take(source, &candidates));
     files.push_back(std::move(candidates));
   }
-  return NewCandidateIterator(context, cluster, std::move(files),
-                              MemstoreCandidates(cluster, access, context->view.point));
+  return NewCandidateIterator(
+      context, cluster, std::move(files), MemstoreCandidates(cluster, access, context->view.point),
+      covered == nullptr || covered->empty() ? nullptr : std::move(covered));
 }
 
 Result<bool> LimitIterator::NextBatch(format::RowBatch* batch) {

@@ -56,6 +56,8 @@ struct AccessPath {
   /// How many of these, the first ones, belong to the condition of the paths: the entries of their
   /// index with all columns, or other trigrams.
   size_t own = 0;
+  /// Cells come from the records of the paths' indexes where they have them (index/covering.h).
+  bool covered = false;
 
   bool is_intersection() const { return !intersected.empty(); }
   /// The conditions of other indexes, or other ones of the same.

@@ -240,7 +240,10 @@ struct Explanation {
   /// bitmap, a filter or a comparison of keys showed that no other file has them.
   uint64_t single_source_by_bitmap = 0, single_source_by_filter = 0, single_source_by_key = 0;
   uint64_t merged_rows = 0;  ///< Decided on all their cells in all sources.
-  uint64_t rows = 0;         ///< Rows that match.
+  /// The index has the columns that are asked for; rows of one version in one file come from it.
+  bool covered = false;
+  uint64_t rows_from_index = 0;  ///< Of `candidate_rows`: those that came from it.
+  uint64_t rows = 0;             ///< Rows that match.
 };
 
 /// How far a unique index is.
@@ -291,7 +294,9 @@ struct IndexStatistics {
   /// Distinct newest values in all files. Above 65,535 an estimate with a standard error of 0.4 %.
   uint64_t values = 0;
   uint64_t size_bytes = 0;  ///< Of whole files, as stored.
-  uint64_t blocks = 0;      ///< Data blocks of the column's family, in files that have the index.
+  uint64_t included_bytes =
+      0;                ///< Of those: cells that are kept for queries (IndexOptions::include).
+  uint64_t blocks = 0;  ///< Data blocks of the column's family, in files that have the index.
   /// How often, in the order of the index, a row lies in another of those blocks than the row of
   /// the entry before. From about `blocks`, where the rows lie in that order, to `entries`, where
   /// each row of a query costs a block of its own.

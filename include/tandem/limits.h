@@ -24,6 +24,7 @@ inline constexpr uint32_t kFamiliesMax = 64;                     ///< Families o
 inline constexpr size_t kFormerLimitsMax = 16;                   ///< Of a family, until compacted.
 inline constexpr uint32_t kIndexesMax = 64;                      ///< Indexes of one table.
 inline constexpr size_t kIndexColumnsMax = 16;                   ///< Columns of one index.
+inline constexpr size_t kIncludedColumnsMax = 16;                ///< That one index includes.
 inline constexpr size_t kFunctionsMax = 8;                       ///< Functions in each other.
 inline constexpr size_t kFunctionTextBytesMax = 1'024;           ///< A path.
 inline constexpr size_t kFunctionValueBytesMax = 64 * 1024;      ///< A value with functions.

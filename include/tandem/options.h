@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tandem/schema.h"
+
 #pragma GCC visibility push(default)
 
 namespace tandem {
@@ -119,12 +121,6 @@ struct BulkLoadOptions {
   /// are sorted: in an eighth of Options::memory_bytes, and what has no room there in files of the
   /// database's directory, which are removed at the end. Off: such rows are refused.
   bool any_order = false;
-};
-
-/// A column asked for. An empty family is the table's first.
-struct ColumnName {
-  std::string family = {};
-  std::string qualifier = {};
 };
 
 struct ReadOptions {

@@ -48,6 +48,12 @@ struct FamilyOptions {
   uint32_t block_size_bytes = 8192;  ///< Raw size at which a row block is closed; 512 to 1 MiB.
 };
 
+/// A column, whatever is in it. An empty family is the table's first.
+struct ColumnName {
+  std::string family = {};
+  std::string qualifier = {};
+};
+
 struct IndexColumn {
   std::string family = {};  ///< Empty: the table's first family.
   std::string qualifier = {};
@@ -77,6 +83,17 @@ struct IndexOptions {
   /// column is absent, expired, of no value for its functions or type, or too long for a key. What
   /// holds at a snapshot holds for its sequence; reads as of an older timestamp may find several.
   bool unique = false;
+  /// Other columns, at most kIncludedColumnsMax, whose cells are kept in files beside the entries,
+  /// with those of `columns`. A query that asks for no other columns (ReadOptions::columns) and has
+  /// conditions on no others reads no row for most of its matches: see Explanation::covered. Not
+  /// for an index over a multi-valued column.
+  std::vector<ColumnName> include = {};
+
+  /// Reads "city, d:size::int64 DESC INCLUDE (phone, d:note)": `columns` as ParseList does, and
+  /// perhaps `include`. Errors: kInvalidArgument with the position.
+  static Result<IndexOptions> Parse(std::string_view text);
+  /// Text that Parse reads back.
+  std::string ToString() const;
 };
 
 /// The type that conditions and orders compare a column as, whatever indexes there are. A column

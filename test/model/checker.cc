@@ -205,6 +205,11 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
   counters_.rows_read += found.size();
   RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)), found,
                   context);
+  if (!read.columns.empty() && dice_.Chance(30)) {
+    const auto explained = moment.engine->Explain(read, table, predicate, query);
+    RequireOk(explained.status(), context + ", explained");
+    counters_.rows_from_index += explained->rows_from_index;
+  }
   if (dice_.Chance(50)) CheckPrepared(moment, table, predicate, query, read, found, context);
   CheckCount(moment, plan, predicate, query, context);
 }

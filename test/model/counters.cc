@@ -50,7 +50,8 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"by filter", &Counters::single_source_by_filter},
       {"by key", &Counters::single_source_by_key},
       {"by all columns", &Counters::by_all_columns},
-      {"by the first column", &Counters::by_first_column}};
+      {"by the first column", &Counters::by_first_column},
+      {"rows from an index", &Counters::rows_from_index}};
   return kFields;
 }
 

@@ -43,6 +43,7 @@ struct Counters {
   uint64_t rows_of_families = 0;  ///< With cells of several families in one file.
   uint64_t single_source_by_bitmap = 0, single_source_by_filter = 0, single_source_by_key = 0;
   uint64_t by_all_columns = 0, by_first_column = 0;  ///< By an index over several columns.
+  uint64_t rows_from_index = 0;                      ///< Of which no block was read.
 
   void Add(const Counters& other);
   std::string Describe() const;

@@ -301,6 +301,16 @@ Status Session::ChangeIndexes(const SessionAction& action) {
       });
       if (is_new) index.columns.push_back(std::move(column));
     }
+    while (HasOrder(index) && index.include.size() < 3 && own_dice_.Chance(40)) {
+      const ColumnName column{own_dice_.Pick(plan.options.families).name,
+                              own_dice_.Pick(plan.columns).qualifier};
+      const auto is_it = [&](const auto& other) {
+        return other.family == column.family && other.qualifier == column.qualifier;
+      };
+      const bool is_new =
+          std::ranges::none_of(index.columns, is_it) && std::ranges::none_of(index.include, is_it);
+      if (is_new) index.include.push_back(column);
+    }
   }
   RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
   ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });
@@ -317,8 +327,9 @@ Status Session::RenewFamily(const SessionAction& action) {
   const FamilyOptions family = plan.options.families.back();
   std::vector<IndexOptions> over_it;
   for (const IndexOptions& index : plan.options.indexes) {
-    const bool is_over_it = std::ranges::any_of(
-        index.columns, [&](const IndexColumn& column) { return column.family == family.name; });
+    const auto is_of_it = [&](const auto& column) { return column.family == family.name; };
+    const bool is_over_it = std::ranges::any_of(index.columns, is_of_it) ||
+                            std::ranges::any_of(index.include, is_of_it);
     if (is_over_it) over_it.push_back(index);
   }
   if (!over_it.empty()) {

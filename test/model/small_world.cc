@@ -48,6 +48,13 @@ TablePlan PlanOf(const SmallWorld& world) {
       {"by_all", {column("a", false), column("b", false), column("c", false)}, world.unique_all});
   plan.options.indexes.front().unique = world.unique_a;
   plan.options.indexes.push_back({"by_c_a", {column("c", true), column("a", false)}});
+  if (world.includes) {
+    const std::string of_c = FamilyOf(world.two_families, "c");
+    std::vector<IndexOptions>& indexes = plan.options.indexes;
+    indexes[0].include = {{"d", "b"}};
+    indexes[1].include = {{"d", "a"}, {of_c, "c"}};
+    indexes[4].include = {{"d", "b"}};
+  }
   plan.keys = kRows;
   plan.values = {"1", "2"};
   if (world.lists) {
@@ -402,7 +409,7 @@ std::string SmallWorld::Describe() const {
       (switches_memstores ? ", a memstore for every batch" : "") +
       (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
       (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
-      (unique_all ? ", by_all unique" : "");
+      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "");
   for (const std::string& key : split_keys) text += ", a region from " + key;
   for (const SmallStep& step : steps) text += "\n    " + step.Describe();
   return text;
@@ -425,6 +432,7 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   Dice unique(~seed);
   world.unique_a = unique.Chance(40);
   world.unique_all = unique.Chance(30);
+  world.includes = unique.Chance(50);
   const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, plan));

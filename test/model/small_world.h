@@ -45,6 +45,7 @@ struct SmallWorld {
   bool rising = false;                        ///< Operations have the time of their commit.
   bool lists = false;                         ///< A value may be of two parts.
   bool unique_a = false, unique_all = false;  ///< An index over "a", and that over all columns.
+  bool includes = false;                      ///< Indexes include other columns.
   std::vector<std::string> split_keys{};      ///< Rows at which a region begins.
   uint64_t seed = 1;                          ///< Of the checks and the disk.
   std::vector<SmallStep> steps;

@@ -31,6 +31,7 @@ BOOST_AUTO_TEST_CASE(SmallWorlds) {
   BOOST_TEST(counters.deletes_over_files > 0u);
   BOOST_TEST(counters.rows_in_several_files > 0u);
   BOOST_TEST(counters.absent_columns > 0u);
+  BOOST_TEST(counters.rows_from_index > 0u);
   BOOST_TEST(counters.snapshot_checks > 0u);
   BOOST_TEST(counters.power_cuts > 0u);
 }

@@ -155,6 +155,7 @@ BOOST_AUTO_TEST_CASE(FunctionsOfColumnsAreIndexed) { Run("functions"); }
 BOOST_AUTO_TEST_CASE(SeveralValuesOfAColumnAreIndexed) { Run("multi_valued"); }
 BOOST_AUTO_TEST_CASE(SeveralColumnsAreIndexedTogether) { Run("composite"); }
 BOOST_AUTO_TEST_CASE(AUniqueIndexRefusesDuplicates) { Run("unique"); }
+BOOST_AUTO_TEST_CASE(AnIndexAnswersWithoutRows) { Run("covering"); }
 BOOST_AUTO_TEST_CASE(IndexesAreCheckedAndMeasured) { Run("index_checks"); }
 BOOST_AUTO_TEST_CASE(SpaceIsExplained) { Run("space"); }
 BOOST_AUTO_TEST_CASE(FilesAreDumped) { Run("dump"); }

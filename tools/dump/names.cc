@@ -33,6 +33,8 @@ constexpr NamedSection kSections[] = {
     {format::SectionKind::kStatistics, "statistics"},
     {format::SectionKind::kDigests, "digests"},
     {format::SectionKind::kPresence, "presence"},
+    {format::SectionKind::kIndexRecords, "index-records"},
+    {format::SectionKind::kIndexRecordDirectory, "index-record-directory"},
 };
 
 constexpr std::string_view kBlockKinds[] = {"?",
@@ -52,7 +54,9 @@ constexpr std::string_view kBlockKinds[] = {"?",
                                             "schema",
                                             "statistics",
                                             "digests",
-                                            "section-table"};
+                                            "section-table",
+                                            "index-records",
+                                            "index-record-directory"};
 
 }  // namespace
 
@@ -116,7 +120,7 @@ Value OwnerName(const format::TableRecord& table, const format::SectionEntry& se
     if (section.owner == format::kKeysOwner) return Value();
     return FamilyName(table, format::FamilyId(static_cast<uint8_t>(section.owner)));
   }
-  if (kind < kIndexLeaves || kind > kIndexTouched) return Value();
+  if (!format::IsIndexSection(kind)) return Value();
   const format::IndexRecord* index = table.FindIndex(format::IndexId(section.owner));
   return index == nullptr ? Value() : Value(index->name);
 }
@@ -182,6 +186,10 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
       writer->Add({table.name, index.name, index.id.value, state, column.family.value,
                    TextOf(column.functions, column.qualifier), ColumnTypeName(column.type),
                    column.descending ? "desc" : "asc"});
+    }
+    for (const format::IncludedColumnRecord& column : index.included) {
+      writer->Add({table.name, index.name, index.id.value, state, column.family.value,
+                   column.qualifier, Value(), "included"});
     }
   }
   writer->End();

@@ -415,8 +415,28 @@ QueryOptions Generator::NewQuery(const Predicate& predicate) {
   return query;
 }
 
+// Sometimes only columns that an index has cells of.
+bool Generator::AskForCovered(ReadOptions* read) {
+  std::vector<const IndexOptions*> covering;
+  for (const IndexOptions& index : plan_.options.indexes) {
+    if (!index.include.empty()) covering.push_back(&index);
+  }
+  if (covering.empty() || dice_.Chance(60)) return false;
+  const IndexOptions& index = *dice_.Pick(covering);
+  std::vector<ColumnName> columns = index.include;
+  for (const IndexColumn& column : index.columns) {
+    columns.push_back({.family = column.family, .qualifier = column.qualifier});
+  }
+  for (const ColumnName& column : columns) {
+    if (dice_.Chance(60)) read->columns.push_back(column);
+  }
+  if (read->columns.empty()) read->columns.push_back(dice_.Pick(columns));
+  return true;
+}
+
 ReadOptions Generator::NewRead() {
   ReadOptions read;
+  if (AskForCovered(&read)) return read;
   if (dice_.Chance(50)) read.versions = 1 + static_cast<uint32_t>(dice_.Below(4));
   if (dice_.Chance(30)) {
     for (uint64_t count = 1 + dice_.Below(2); count > 0; --count) {

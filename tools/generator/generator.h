@@ -80,6 +80,7 @@ class Generator {
   std::optional<ColumnType> Cast();
   Predicate FunctionLeaf(Predicate::Kind kind);
   Predicate RowKeyLeaf(Predicate::Kind kind);
+  bool AskForCovered(ReadOptions* read);
   std::string Value(ValueKind kind);
   const FamilyOptions& Family() { return dice_.Pick(plan_.options.families); }
   const ColumnPlan& Column(const FamilyOptions& family);

@@ -348,6 +348,7 @@ void Grammar::AddQueries() {
   query->add_flag("--count", arguments_.query.count, "Print only how many rows there are");
   const std::pair<CLI::App*, QueryVerbOptions*> ordered[] = {{query, &arguments_.query},
                                                              {explain, &arguments_.explain}};
+  AddColumns(explain, "--select", &arguments_.explain.read);
   for (const auto& [verb, options] : ordered) {
     verb->add_option("--order-by", options->order_by, "INDEX or INDEX:desc");
     AddLimit(verb, &options->limit);

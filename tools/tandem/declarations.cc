@@ -121,18 +121,17 @@ Result<ColumnName> ParseColumnName(std::string_view text) {
   return column;
 }
 
-/// Reads NAME=COLUMN[::TYPE] [ASC|DESC], ... where columns are written as in a predicate.
+/// Reads NAME=COLUMN[::TYPE] [ASC|DESC], ... [INCLUDE (COLUMN, ...)], with columns as in a
+/// predicate.
 Result<IndexOptions> ParseIndexColumns(std::string_view text, size_t equals) {
-  IndexOptions index;
-  ASSIGN_OR_RETURN(index.name, ParseEscaped(text.substr(0, equals)));
-  Result<std::vector<IndexColumn>> columns = IndexColumn::ParseList(text.substr(equals + 1));
-  if (!columns.has_value()) {
+  Result<IndexOptions> index = IndexOptions::Parse(text.substr(equals + 1));
+  if (!index.has_value()) {
     return Status::InvalidArgument(Format(
         "--index '{}': after the '=', {}; functions, and several columns, are written as in a "
         "predicate: lower(d:x), d:y::int64 DESC",
-        EscapeBytes(text), columns.error().message()));
+        EscapeBytes(text), index.error().message()));
   }
-  index.columns = *std::move(columns);
+  ASSIGN_OR_RETURN(index->name, ParseEscaped(text.substr(0, equals)));
   return index;
 }
 

@@ -138,7 +138,8 @@ Fields of a typed row key are conditions besides: --field user=ann --from at=202
 
 Runs a query and tells how: index, entries, candidate blocks and bytes, rows, and
 why other indexes were not used. Indexes of an AND that are intersected are listed with
-their entries, the fewest first.
+their entries, the fewest first. covered: the index has what --select asks for;
+rows_from_index of the candidate rows came from it.
 )"},
     {"count",
      R"(Example: tandem count shop/ orders "state = 'open'" --as-of 2024-06-30T00:00:00Z
@@ -261,6 +262,8 @@ not that of its column serves conditions that are cast: "total::int64 < 10"; see
 A unique index, "unique by_mail=d:mail", refuses writes after which two rows would
 have the same value; where the table has rows already, build checks them first, lists
 duplicates, and ends with 5 if there are some: then nothing is refused yet.
+"by_city=city INCLUDE (phone, d:size)" keeps the cells of other columns in the index:
+a query that --selects these reads no row for what lies in one file alone.
 drop removes an index; its bytes go as files are merged. list shows, for each index, how
 many files are without it, how many bytes of them are left to read and about how long
 that takes, and how many rows have a cell of the column and no entry: a value that does
@@ -270,7 +273,8 @@ FILE [NAME] of one store file.
 stats reads the indexes of files whole; rows in memory do not count: flush first. values
 are the distinct ones, above 65,535 an estimate (0.4 %). block_changes is how often the row
 of the next entry lies in another data block: about blocks where rows lie in the order of
-the index, up to entries where they lie at random. reads counts queries of this process.
+the index, up to entries where they lie at random. included_bytes, of bytes, are the cells
+that it includes. reads counts queries of this process.
 )"},
     {"clock",
      R"(Example: tandem clock shop/ --accept

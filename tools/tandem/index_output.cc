@@ -40,6 +40,12 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
                    index.files, index.files_without, index.rows_without_entry, index.bytes_older,
                    SecondsToBuild(index)});
     }
+    for (const ColumnName& column : index.options.include) {
+      writer->Add({table.options.name, index.options.name, ColumnText(column), Value(), "included",
+                   UniqueName(index.unique), index.entries, index.values, index.size_bytes,
+                   index.files, index.files_without, index.rows_without_entry, index.bytes_older,
+                   SecondsToBuild(index)});
+    }
   }
   writer->End();
 }
@@ -47,11 +53,13 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
 void WriteStatistics(const std::string& table, const std::vector<NamedStatistics>& indexes,
                      RecordWriter* writer) {
   if (indexes.empty()) return;
-  writer->Begin("statistics", {"table", "index", "entries", "older_entries", "values", "bytes",
-                               "blocks", "block_changes", "files", "files_without", "reads"});
+  writer->Begin("statistics",
+                {"table", "index", "entries", "older_entries", "values", "bytes", "included_bytes",
+                 "blocks", "block_changes", "files", "files_without", "reads"});
   for (const auto& [name, found] : indexes) {
     writer->Add({table, name, found.entries, found.older_entries, found.values, found.size_bytes,
-                 found.blocks, found.block_changes, found.files, found.files_without, found.reads});
+                 found.included_bytes, found.blocks, found.block_changes, found.files,
+                 found.files_without, found.reads});
   }
   writer->End();
 }
