@@ -64,23 +64,27 @@ void AppendIndexRecord(std::span<const IncludedColumnRecord> columns, std::strin
   if (out->size() - before > kIndexRecordBytesMax) out->resize(before);
 }
 
+std::optional<IndexRecordKey> KeyOfIndexRecord(std::string_view record) {
+  ByteReader in(record);
+  const std::string_view row_key = in.LengthPrefixed();
+  if (!in.ok() || row_key.empty()) return std::nullopt;
+  return IndexRecordKey{row_key, in.rest()};
+}
+
 bool ReadIndexRecord(std::span<const IncludedColumnRecord> columns, std::string_view record,
                      std::string_view* row_key, std::vector<Cell>* cells) {
-  ByteReader in(record);
-  *row_key = in.LengthPrefixed();
-  uint64_t timestamp = 0;
+  const std::optional<IndexRecordKey> key = KeyOfIndexRecord(record);
+  if (!key.has_value()) return false;
+  *row_key = key->row_key;
+  IndexRecordCells in(key->cells);
   for (const IncludedColumnRecord& column : columns) {
-    const uint64_t size = in.Varint();
-    if (size == 0) continue;
-    timestamp += static_cast<uint64_t>(UnZigZag(in.Varint()));
-    Cell& cell = cells->emplace_back();
+    Cell cell;
+    if (!in.Next(&cell.timestamp, &cell.value)) continue;
     cell.family = column.family;
     cell.qualifier = column.qualifier;
-    cell.timestamp = static_cast<int64_t>(timestamp);
-    cell.kind = CellKind::kPut;
-    cell.value = in.Bytes(size - 1);
+    cells->push_back(cell);
   }
-  return in.ok() && in.done() && !row_key->empty();
+  return in.done();
 }
 
 void IndexRecordCollector::Add(Ordinal ordinal, std::string_view row_key,
@@ -249,20 +253,7 @@ Status IndexRecords::ReadBlock(const Directory& directory, size_t number, bool c
                   : file_.Corrupt(handle.offset, "a block of an index's records is malformed");
 }
 
-namespace {
-
-// Record `i` of a block. Requires: IndexRecords::ReadBlock accepted it.
-std::string_view RecordAt(const Block& block, uint64_t i) {
-  const std::string_view raw = block.raw();
-  const size_t records_at = size_t{block.count} * sizeof(uint32_t);
-  const size_t begin = i == 0 ? 0 : LoadAt<uint32_t>(raw, (i - 1) * sizeof(uint32_t));
-  const size_t end = LoadAt<uint32_t>(raw, i * sizeof(uint32_t));
-  return raw.substr(records_at + begin, end - begin);
-}
-
-}  // namespace
-
-Status IndexRecords::ReadAll(uint64_t first, uint64_t count, Read* read) const {
+Status IndexRecords::ReadRange(uint64_t first, uint64_t count, std::vector<Part>* parts) const {
   if (count == 0) return {};
   if (first > entries_ || count > entries_ - first) {
     return file_.Corrupt(records_.offset, Mismatch("end of the records of a range, at most",
@@ -272,12 +263,13 @@ Status IndexRecords::ReadAll(uint64_t first, uint64_t count, Read* read) const {
   const auto after = std::upper_bound(directory->firsts.begin(), directory->firsts.end(), first);
   auto number = static_cast<size_t>(after - directory->firsts.begin()) - 1;
   for (uint64_t at = first; at < first + count; ++number) {
-    BlockRef block;
-    RETURN_IF_ERROR(ReadBlock(*directory, number, /*cached=*/true, &block));
-    const uint64_t end = std::min<uint64_t>(first + count, uint64_t{block->first} + block->count);
-    for (; at < end; ++at) read->records.push_back(RecordAt(*block, at - block->first));
-    read->bytes += block->raw_bytes;
-    read->blocks.push_back(std::move(block));
+    Part part;
+    RETURN_IF_ERROR(ReadBlock(*directory, number, /*cached=*/true, &part.block));
+    part.first = static_cast<uint32_t>(at - part.block->first);
+    part.count = static_cast<uint32_t>(
+        std::min<uint64_t>(first + count - at, part.block->count - part.first));
+    at += part.count;
+    parts->push_back(std::move(part));
   }
   return {};
 }

@@ -34,6 +34,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,7 +43,9 @@
 
 #include "format/block/block_file.h"
 #include "format/block/section_writer.h"
+#include "format/byte_reader.h"
 #include "format/cell/cell.h"
+#include "format/coding.h"
 #include "format/lazy_once.h"
 #include "format/schema.h"
 #include "format/types.h"
@@ -60,6 +63,35 @@ std::vector<IncludedColumnRecord> CoveredColumns(const IndexRecord& index);
 /// file holds it, sorted by CellLess, at least the cells that concern the columns.
 void AppendIndexRecord(std::span<const IncludedColumnRecord> columns, std::string_view row_key,
                        std::span<const Cell> cells, std::string* out);
+
+/// The key of a record that is not empty, and what follows it; nullopt: it breaks its layout.
+struct IndexRecordKey {
+  std::string_view row_key, cells;
+};
+std::optional<IndexRecordKey> KeyOfIndexRecord(std::string_view record);
+
+/// Reads one cell after the other. Threads: one at a time.
+class IndexRecordCells {
+ public:
+  /// `cells` is what follows the key.
+  explicit IndexRecordCells(std::string_view cells) : in_(cells) {}
+
+  /// Reads what the record has of the next covered column; false: no Put.
+  bool Next(int64_t* timestamp, std::string_view* value) {
+    const uint64_t size = in_.Varint();
+    if (size == 0) return false;
+    timestamp_ += static_cast<uint64_t>(UnZigZag(in_.Varint()));
+    *timestamp = static_cast<int64_t>(timestamp_);
+    *value = in_.Bytes(size - 1);
+    return true;
+  }
+  /// After all columns: whether the record keeps to its layout.
+  bool done() const { return in_.done(); }
+
+ private:
+  ByteReader in_;
+  uint64_t timestamp_ = 0;
+};
 
 /// Reads a record that is not empty: sets `*row_key` and appends its Puts, in the order of cells,
 /// with sequence 0. False: it breaks its layout. Lifetime: views are into `record` and `columns`.
@@ -128,26 +160,29 @@ class IndexRecords {
                                                     const std::vector<SectionEntry>& sections,
                                                     IndexId index, uint64_t entries);
 
-  /// Blocks, and records of entries in them.
-  struct Read {
-    std::vector<BlockRef> blocks;
-    std::vector<std::string_view> records;  ///< Lifetime: the blocks.
-    uint64_t bytes = 0;                     ///< Of the blocks, decompressed.
+  /// Records that are in one block.
+  struct Part {
+    BlockRef block;
+    uint32_t first = 0, count = 0;  ///< Places in the block.
+
+    /// Requires: i < count. Lifetime: the block.
+    std::string_view At(uint32_t i) const { return RecordAt(*block, first + i); }
   };
-  /// Appends the records of the entries [first, first + count). Errors: kCorruption, kIoError.
-  Status ReadAll(uint64_t first, uint64_t count, Read* read) const;
+  /// Appends the records of the entries [first, first + count), part by part. Errors: kCorruption,
+  /// kIoError.
+  Status ReadRange(uint64_t first, uint64_t count, std::vector<Part>* parts) const;
   /// One record after the other, bypassing the cache. Threads: one at a time.
   class Cursor {
    public:
     explicit Cursor(const IndexRecords& records) : records_(records) {}
-    /// Sets `*record` to the next one; false at the end. Errors: as ReadAll. Lifetime: until Next.
+    /// Sets `*record` to the next one; false at the end. Errors: as ReadRange. Lifetime: until Next.
     Result<bool> Next(std::string_view* record);
 
    private:
     const IndexRecords& records_;
     size_t number_ = 0;  // Of the next block.
     BlockRef block_;
-    uint64_t at_ = 0;  // In block_.
+    uint32_t at_ = 0;  // In block_.
   };
   /// Of both sections, as stored.
   uint64_t size_bytes() const { return records_.size_bytes + directory_.size_bytes; }
@@ -158,6 +193,12 @@ class IndexRecords {
     std::vector<BlockHandle> blocks;
     std::vector<uint32_t> firsts;
   };
+  static std::string_view RecordAt(const Block& block, uint32_t place) {
+    const std::string_view raw = block.raw();
+    const auto end_of = [raw](size_t i) { return LoadAt<uint32_t>(raw, i * sizeof(uint32_t)); };
+    const size_t begin = place == 0 ? 0 : end_of(place - 1);
+    return {raw.data() + size_t{block.count} * sizeof(uint32_t) + begin, end_of(place) - begin};
+  }
   Result<const Directory*> Load() const;
   Status ReadBlock(const Directory& directory, size_t number, bool cached, BlockRef* block) const;
 

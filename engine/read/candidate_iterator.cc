@@ -410,7 +410,7 @@ Result<bool> CandidateIterator::ReadCovered() {
   key_ = covered_->key();
   row_.Begin();
   locations_.Clear();
-  covered_->AppendCells(row_.gathered());
+  RETURN_IF_ERROR(covered_->AppendCells(row_.gathered()));
   covered_is_taken_ = true;
   return Accept(/*single_source=*/true, covered_->decided());
 }

@@ -88,10 +88,14 @@ Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadContext* context, const 
   if (access.covered) covered = std::make_unique<CoveredRows>(context, cluster, access);
   for (const FileSource& source : cluster.files) {
     RETURN_IF_ERROR(context->cancellation.Check());
-    ASSIGN_OR_RETURN(FileCandidates candidates,
+    FileCandidates& candidates = files.emplace_back();
+    if (covered != nullptr) {
+      ASSIGN_OR_RETURN(const bool has_taken, covered->TakeAlone(source, &candidates));
+      if (has_taken) continue;
+    }
+    ASSIGN_OR_RETURN(candidates,
                      IntersectedCandidatesOf(cluster, source, access, context->cancellation));
     if (covered != nullptr) RETURN_IF_ERROR(covered->Take(source, &candidates));
-    files.push_back(std::move(candidates));
   }
   return NewCandidateIterator(
       context, cluster, std::move(files), MemstoreCandidates(cluster, access, context->view.point),

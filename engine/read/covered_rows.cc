@@ -2,6 +2,8 @@
 #include "engine/read/covered_rows.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <span>
 #include <string>
 #include <utility>
@@ -64,15 +66,52 @@ CoveredRows::CoveredRows(ReadContext* context, const Cluster& cluster, const Acc
   }
 }
 
-Status CoveredRows::Take(const FileSource& source, FileCandidates* candidates) {
-  std::vector<uint32_t>& ordinals = candidates->ordinals;
-  const bool is_checked = context_->predicate.has_value() && !candidates->decided;
-  if (!source.may_be_single_source || ordinals.empty() || (is_checked && !covers_predicate_)) {
-    return {};
-  }
+// `decided`: its candidates are known to match.
+bool CoveredRows::MayTake(const FileSource& source, bool decided) const {
+  const bool is_checked = context_->predicate.has_value() && !decided;
+  return source.may_be_single_source && (covers_predicate_ || !is_checked);
+}
+
+std::unique_ptr<CoveredRows::File> CoveredRows::NewFile(const FileSource& source,
+                                                        bool decided) const {
   auto file = std::make_unique<File>();
   file->source = &source;
-  file->decided = candidates->decided || !context_->predicate.has_value();
+  file->decided = decided || !context_->predicate.has_value();
+  return file;
+}
+
+// Its first rows, as many as are taken, come from the index.
+void CoveredRows::Add(std::unique_ptr<File> file, size_t taken) {
+  file->rows.resize(taken);
+  context_->counters.rows += taken;
+  context_->counters.from_index += taken;
+  if (taken > 0) files_.push_back(std::move(file));
+}
+
+Result<bool> CoveredRows::TakeAlone(const FileSource& source, FileCandidates* candidates) {
+  const bool is_plain = access_.paths.size() == 1 && !access_.is_intersection() &&
+                        source.file_overlaps.empty() && cluster_.memstores.empty();
+  if (!is_plain || !MayTake(source, access_.exact)) return false;
+  std::unique_ptr<File> file = NewFile(source, access_.exact);
+  ASSIGN_OR_RETURN(const bool has_records, ReadRecords(file.get()));
+  if (!has_records) return false;
+  *candidates = {.ordinals = {}, .decided = access_.exact};
+  size_t taken = 0;
+  for (const Row& row : file->rows) {
+    if (row.record_bytes > 0 && source.MayBeSingleSource(row.ordinal)) {
+      file->rows[taken++] = row;
+    } else {
+      candidates->ordinals.push_back(row.ordinal);
+    }
+  }
+  Add(std::move(file), taken);
+  return true;
+}
+
+Status CoveredRows::Take(const FileSource& source, FileCandidates* candidates) {
+  std::vector<uint32_t>& ordinals = candidates->ordinals;
+  if (ordinals.empty() || !MayTake(source, candidates->decided)) return {};
+  std::unique_ptr<File> file = NewFile(source, candidates->decided);
   ASSIGN_OR_RETURN(const bool has_records, ReadRecords(file.get()));
   if (!has_records) return {};
   std::vector<uint32_t> read;  // Candidates that have to be read.
@@ -87,7 +126,7 @@ Status CoveredRows::Take(const FileSource& source, FileCandidates* candidates) {
   for (const uint32_t ordinal : ordinals) {
     while (row != file->rows.end() && row->ordinal < ordinal) ++row;
     const bool has_record =
-        row != file->rows.end() && row->ordinal == ordinal && !row->record.empty();
+        row != file->rows.end() && row->ordinal == ordinal && row->record_bytes > 0;
     bool is_decided = has_record && source.MayBeSingleSource(ordinal);
     if (is_decided && !is_alone) {
       ASSIGN_OR_RETURN(const bool may_be_elsewhere, elsewhere.MayHold(ordinal));
@@ -99,16 +138,13 @@ Status CoveredRows::Take(const FileSource& source, FileCandidates* candidates) {
       file->rows[kept++] = *row;
     }
   }
-  file->rows.resize(kept);
   std::inplace_merge(read.begin(), read.begin() + shared, read.end());
   ordinals = std::move(read);
-  context_->counters.rows += kept;
-  context_->counters.from_index += kept;
   if (!is_alone) {
     (HasAllOverlaps(source) ? context_->counters.single_source_by_bitmap
                             : context_->counters.single_source_by_filter) += kept;
   }
-  if (kept > 0) files_.push_back(std::move(file));
+  Add(std::move(file), kept);
   return {};
 }
 
@@ -117,7 +153,7 @@ Result<bool> CoveredRows::ReadRecords(File* file) {
   const FileSource& source = *file->source;
   const format::IndexId index = access_.paths.front().index->id;
   ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
-  if (section == nullptr || section->records() == nullptr) return false;
+  if (section == nullptr || section->records() == nullptr || bytes_left_ == 0) return false;
   const Status status = [&]() -> Status {
     for (const IndexPath& path : access_.paths) {
       for (const format::KeyRange& range : path.RangesIn(source.in_order)) {
@@ -134,7 +170,8 @@ Result<bool> CoveredRows::ReadRecords(File* file) {
   std::erase_if(file->rows, [&](const Row& row) {
     return row.ordinal < source.low || row.ordinal >= source.high;
   });
-  std::ranges::sort(file->rows, {}, &Row::ordinal);
+  SortByOrdinal(source.high, &file->rows);
+  // Ranges of two paths may have an entry in common.
   const auto repeated = std::ranges::unique(file->rows, {}, &Row::ordinal);
   file->rows.erase(repeated.begin(), repeated.end());
   Charge(file->rows.size() * sizeof(Row));
@@ -151,42 +188,81 @@ Status CoveredRows::AddRecords(format::IndexSection* section, const format::KeyR
     ASSIGN_OR_RETURN(first, section->CountEntries(IndexPart::kCurrent, {{}, range.low}));
   }
   std::vector<uint32_t> ordinals;
+  ordinals.reserve(count);
   RETURN_IF_ERROR(section->AppendOrdinals(IndexPart::kCurrent, range, &ordinals));
   if (ordinals.size() != count) {
     return file->source->file->blocks().Corrupt(
         0, format::Mismatch("entries of a range of an index", count, ordinals.size()));
   }
-  format::IndexRecords::Read read;
-  for (uint64_t at = 0; at < count; at += kReadTogether) {
+  file->rows.reserve(file->rows.size() + count);
+  std::vector<format::IndexRecords::Part> parts;
+  for (uint64_t at = 0; at < count;) {
     RETURN_IF_ERROR(context_->cancellation.Check());
-    const uint64_t before = read.bytes;
+    parts.clear();
     RETURN_IF_ERROR(
-        section->records()->ReadAll(first + at, std::min(kReadTogether, count - at), &read));
-    bytes_left_ -= std::min(bytes_left_, read.bytes - before);
+        section->records()->ReadRange(first + at, std::min(kReadTogether, count - at), &parts));
+    for (format::IndexRecords::Part& part : parts) {
+      for (uint32_t i = 0; i < part.count; ++i) {
+        const std::string_view record = part.At(i);
+        file->rows.push_back({ordinals[at++], static_cast<uint32_t>(record.size()), record.data()});
+      }
+      bytes_left_ -= std::min<uint64_t>(bytes_left_, part.block->raw_bytes);
+      Charge(part.block->raw_bytes);
+      file->blocks.push_back(std::move(part.block));
+    }
     if (bytes_left_ == 0) return {};
   }
-  for (uint64_t i = 0; i < count; ++i) file->rows.push_back({ordinals[i], read.records[i]});
-  file->blocks.insert(file->blocks.end(), std::make_move_iterator(read.blocks.begin()),
-                      std::make_move_iterator(read.blocks.end()));
-  Charge(read.bytes);
   return {};
+}
+
+// By radix, as ordinals are (engine/source/ordinal_set.cc), but with what belongs to them.
+void CoveredRows::SortByOrdinal(uint32_t row_count, std::vector<Row>* rows) {
+  constexpr size_t kComparedMax = 512;
+  constexpr int kDigitBits = 11;
+  constexpr uint32_t kDigitMask = (1u << kDigitBits) - 1;
+  if (std::ranges::is_sorted(*rows, {}, &Row::ordinal)) return;
+  if (rows->size() <= kComparedMax) {
+    std::ranges::sort(*rows, {}, &Row::ordinal);
+    return;
+  }
+  std::vector<Row> scratch(rows->size());
+  for (int shift = 0; shift < static_cast<int>(std::bit_width(row_count)); shift += kDigitBits) {
+    const auto digit = [shift](const Row& row) { return (row.ordinal >> shift) & kDigitMask; };
+    std::array<uint32_t, kDigitMask + 1> places{};
+    for (const Row& row : *rows) ++places[digit(row)];
+    uint32_t place = 0;
+    for (uint32_t& count : places) place += std::exchange(count, place);
+    for (const Row& row : *rows) scratch[places[digit(row)]++] = row;
+    rows->swap(scratch);
+  }
 }
 
 Status CoveredRows::Begin() {
   for (const auto& file : files_) {
-    RETURN_IF_ERROR(ReadRow(file.get()));
+    RETURN_IF_ERROR(ReadKey(file.get()));
     heap_.Push(file.get());
   }
   return {};
 }
 
-Status CoveredRows::ReadRow(File* file) const {
-  file->cells.clear();
-  if (format::ReadIndexRecord(columns_, file->rows[file->at].record, &file->key, &file->cells)) {
-    return {};
+// Records come in the order of keys, in which they do not lie.
+Status CoveredRows::ReadKey(File* file) const {
+  constexpr size_t kAhead = 12;
+  if (file->at + kAhead < file->rows.size()) {
+    const char* ahead = file->rows[file->at + kAhead].record_data;
+    __builtin_prefetch(ahead);
+    __builtin_prefetch(ahead + 64);
   }
-  return Status::Corruption(file->source->file->blocks().file().name() + ": the record of row " +
-                            std::to_string(file->rows[file->at].ordinal) + " in index '" +
+  const auto found = format::KeyOfIndexRecord(file->rows[file->at].record());
+  if (!found.has_value()) return Malformed(*file);
+  file->key = found->row_key;
+  file->cells = found->cells;
+  return {};
+}
+
+Status CoveredRows::Malformed(const File& file) const {
+  return Status::Corruption(file.source->file->blocks().file().name() + ": the record of row " +
+                            std::to_string(file.rows[file.at].ordinal) + " in index '" +
                             access_.paths.front().index->name + "' is malformed");
 }
 
@@ -194,21 +270,24 @@ bool CoveredRows::AddPlain(format::RowBatch* batch) const {
   const File& file = *heap_.top();
   if (!file.decided) return false;
   batch->Begin(file.key);
-  size_t column = 0;
-  for (const format::Cell& cell : file.cells) {
-    while (columns_[column].family != cell.family ||
-           columns_[column].qualifier.data() != cell.qualifier.data()) {
-      ++column;
-    }
-    if (returned_as_[column].data() == nullptr) continue;
-    batch->AppendCell({returned_as_[column], cell.qualifier, cell.timestamp, cell.value});
+  format::IndexRecordCells cells(file.cells);
+  int64_t timestamp = 0;
+  std::string_view value;
+  for (size_t column = 0; column < columns_.size(); ++column) {
+    const bool is_put = cells.Next(&timestamp, &value);
+    if (!is_put || returned_as_[column].data() == nullptr) continue;
+    batch->AppendCell({returned_as_[column], columns_[column].qualifier, timestamp, value});
   }
-  return batch->End(/*is_plain=*/true, context_->schema.needs_cells);
+  return batch->End(/*is_plain=*/cells.done(), context_->schema.needs_cells);
 }
 
-void CoveredRows::AppendCells(std::vector<format::Cell>* cells) const {
-  const std::vector<format::Cell>& all = heap_.top()->cells;
-  cells->insert(cells->end(), all.begin(), all.end());
+Status CoveredRows::AppendCells(std::vector<format::Cell>* cells) const {
+  const File& file = *heap_.top();
+  std::string_view key;
+  if (!format::ReadIndexRecord(columns_, file.rows[file.at].record(), &key, cells)) {
+    return Malformed(file);
+  }
+  return {};
 }
 
 Status CoveredRows::Next() {
@@ -217,7 +296,7 @@ Status CoveredRows::Next() {
     heap_.Pop();
     return {};
   }
-  RETURN_IF_ERROR(ReadRow(file));
+  RETURN_IF_ERROR(ReadKey(file));
   heap_.Replay();
   return {};
 }

@@ -42,6 +42,10 @@ class CoveredRows {
   /// those that are ruled out go. Errors: kCorruption, kIoError,
   /// kCancelled.
   Status Take(const FileSource& source, FileCandidates* candidates);
+  /// The same where no candidates were collected: finds and takes those of a file that shares no row
+  /// with another source, by the records alone, and makes `*candidates` the others. False: it
+  /// cannot, and nothing was taken.
+  Result<bool> TakeAlone(const FileSource& source, FileCandidates* candidates);
   /// Whether none was taken.
   bool empty() const { return files_.empty(); }
   /// Goes to the first row of all files. To be called once, after all were taken. Errors:
@@ -53,17 +57,19 @@ class CoveredRows {
   std::string_view key() const { return heap_.top()->key; }
   bool decided() const { return heap_.top()->decided; }
   /// If it is known to match, adds it to `*batch`, or leaves it out if it has no cell to return;
-  /// false: it is not known.
+  /// false: it is not known, or its record is malformed.
   bool AddPlain(format::RowBatch* batch) const;
-  /// Appends its cells, sorted. Lifetime: the views are valid as long as this.
-  void AppendCells(std::vector<format::Cell>* cells) const;
+  /// Appends its cells, sorted. Errors: kCorruption. Lifetime: the views are valid as long as this.
+  Status AppendCells(std::vector<format::Cell>* cells) const;
   /// Errors: kCorruption.
   Status Next();
 
  private:
   struct Row {
     uint32_t ordinal = 0;
-    std::string_view record;
+    uint32_t record_bytes = 0;
+    const char* record_data = nullptr;
+    std::string_view record() const { return {record_data, record_bytes}; }
   };
   struct File {
     const FileSource* source = nullptr;
@@ -71,17 +77,21 @@ class CoveredRows {
     std::vector<Row> rows;  // By ordinal, so by key.
     std::vector<format::BlockRef> blocks;
     size_t at = 0;
-    std::string_view key;  // Of rows[at].
-    std::vector<format::Cell> cells;
+    std::string_view key, cells;  // Of the record of rows[at].
   };
   struct ComesAfter {
     bool operator()(const File* a, const File* b) const { return a->key > b->key; }
   };
 
+  bool MayTake(const FileSource& source, bool decided) const;
+  std::unique_ptr<File> NewFile(const FileSource& source, bool decided) const;
+  void Add(std::unique_ptr<File> file, size_t taken);
   Result<bool> ReadRecords(File* file);
   Status AddRecords(format::IndexSection* section, const format::KeyRange& range, File* file);
   void Charge(uint64_t bytes) { charge_.Set(charged_bytes_ += bytes); }
-  Status ReadRow(File* file) const;
+  static void SortByOrdinal(uint32_t row_count, std::vector<Row>* rows);
+  Status ReadKey(File* file) const;
+  Status Malformed(const File& file) const;
 
   ReadContext* const context_;
   const Cluster& cluster_;

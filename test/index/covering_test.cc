@@ -60,19 +60,19 @@ BOOST_AUTO_TEST_CASE(ARecordHasTheBytesOfItsTable) {
   BOOST_TEST(RecordOf({Put(0, "c", 3, "007"), Put(2, "x", 1, ""), Put(0, "d", 9, "other")}) ==
              std::string("\x03row\x00\x04\x06"
                          "007\x01\x03",
-                         11));
+                         12));
 }
 
 BOOST_AUTO_TEST_CASE(ARecordIsReadBack) {
   const auto columns = CoveredColumns(Covering());
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  const std::string long_value(3000, 'x'), other("\0\xff", 2);
   const std::vector<std::vector<Cell>> rows = {
       {},
       {Put(0, "c", 7, "value")},
-      {Put(0, "b", kMin, "first"), Put(0, "c", kMax, ""),
-       Put(2, "x", kMin, std::string(3000, 'x'))},
-      {Put(0, "b", kMax, "first"), Put(2, "x", kMin, std::string("\0\xff", 2))}};
+      {Put(0, "b", kMin, "first"), Put(0, "c", kMax, ""), Put(2, "x", kMin, long_value)},
+      {Put(0, "b", kMax, "first"), Put(2, "x", kMin, other)}};
   for (const std::vector<Cell>& row : rows) {
     const std::string record = RecordOf(row, "key");
     std::string_view key;
@@ -128,6 +128,16 @@ BOOST_AUTO_TEST_CASE(ARecordHasALimit) {
 
 namespace {
 
+std::vector<std::string> RecordsOf(const SectionFile& file, uint64_t first, uint64_t count) {
+  std::vector<IndexRecords::Part> parts;
+  BOOST_REQUIRE(file.section->records()->ReadRange(first, count, &parts).ok());
+  std::vector<std::string> records;
+  for (const IndexRecords::Part& part : parts) {
+    for (uint32_t i = 0; i < part.count; ++i) records.emplace_back(part.At(i));
+  }
+  return records;
+}
+
 struct CoveringFile {
   explicit CoveringFile(uint32_t rows) {
     TestRandom random("records");
@@ -149,11 +159,10 @@ struct CoveringFile {
 
   // The records of entries are those of their rows.
   void Check(uint64_t first, uint64_t count) const {
-    IndexRecords::Read read;
-    BOOST_REQUIRE(file.section->records()->ReadAll(first, count, &read).ok());
-    BOOST_REQUIRE_EQUAL(read.records.size(), count);
+    const std::vector<std::string> records = RecordsOf(file, first, count);
+    BOOST_REQUIRE_EQUAL(records.size(), count);
     for (uint64_t i = 0; i < count; ++i) {
-      BOOST_TEST(read.records[i] == by_ordinal[order[first + i]]);
+      BOOST_TEST(records[i] == by_ordinal[order[first + i]]);
     }
   }
 
@@ -182,8 +191,8 @@ BOOST_AUTO_TEST_CASE(RecordsAreInTheOrderOfEntries) {
       BOOST_TEST(record == covering.by_ordinal[covering.order[i]]);
     }
     BOOST_TEST(!cursor.Next(&record).value());
-    IndexRecords::Read read;
-    BOOST_TEST(covering.file.section->records()->ReadAll(entries, 1, &read).code() ==
+    std::vector<IndexRecords::Part> parts;
+    BOOST_TEST(covering.file.section->records()->ReadRange(entries, 1, &parts).code() ==
                StatusCode::kCorruption);
   }
 }
@@ -198,11 +207,12 @@ BOOST_AUTO_TEST_CASE(RecordsWithoutBytesAreNotTooManyForABlock) {
   }
   SectionFile file;
   BOOST_REQUIRE(test::WriteSection(&writer, kRows, &file).ok());
-  IndexRecords::Read read;
-  BOOST_REQUIRE(file.section->records()->ReadAll(0, kRows, &read).ok());
-  BOOST_TEST(read.records.size() == kRows);
-  BOOST_TEST(read.blocks.size() > 3u);
-  BOOST_TEST(std::ranges::all_of(read.records, &std::string_view::empty));
+  std::vector<IndexRecords::Part> parts;
+  BOOST_REQUIRE(file.section->records()->ReadRange(0, kRows, &parts).ok());
+  BOOST_TEST(parts.size() > 3u);
+  const std::vector<std::string> records = RecordsOf(file, 0, kRows);
+  BOOST_TEST(records.size() == kRows);
+  BOOST_TEST(std::ranges::all_of(records, &std::string::empty));
 }
 
 BOOST_AUTO_TEST_CASE(ASmallFileStaysSmall) {
@@ -224,10 +234,7 @@ BOOST_AUTO_TEST_CASE(CopiedRowsKeepTheirRecords) {
   const std::vector<uint32_t> map = {1};
   second.AddSection(from.section.get(), map);
   BOOST_REQUIRE(test::WriteSection(&second, 2, &to).ok());
-  IndexRecords::Read before, after;
-  BOOST_REQUIRE(from.section->records()->ReadAll(0, 1, &before).ok());
-  BOOST_REQUIRE(to.section->records()->ReadAll(0, 2, &after).ok());
-  BOOST_TEST(after.records[0] == before.records[0]);
+  BOOST_TEST(RecordsOf(to, 0, 2)[0] == RecordsOf(from, 0, 1)[0]);
 }
 
 // Each byte of both sections is changed: a call answers or reports corruption.
@@ -240,12 +247,12 @@ BOOST_AUTO_TEST_CASE(DamageIsFound) {
       covering.file.bytes = sound;
       covering.file.bytes[entry.offset + at] ^= 0x10;
       BOOST_REQUIRE(test::OpenSection(500, covering.index.id, &covering.file).ok());
-      IndexRecords::Read read;
+      std::vector<IndexRecords::Part> parts;
       const Status status =
-          covering.file.section->records()->ReadAll(0, covering.order.size(), &read);
-      // Padding after a block belongs to nothing.
+          covering.file.section->records()->ReadRange(0, covering.order.size(), &parts);
       if (!status.ok()) BOOST_TEST(status.code() == StatusCode::kCorruption);
-      if (status.ok()) BOOST_TEST(read.records[0] == covering.by_ordinal[covering.order[0]]);
+      // Padding after a block belongs to nothing.
+      if (status.ok()) BOOST_TEST(parts[0].At(0) == covering.by_ordinal[covering.order[0]]);
     }
   }
 }

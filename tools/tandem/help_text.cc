@@ -262,7 +262,7 @@ not that of its column serves conditions that are cast: "total::int64 < 10"; see
 A unique index, "unique by_mail=d:mail", refuses writes after which two rows would
 have the same value; where the table has rows already, build checks them first, lists
 duplicates, and ends with 5 if there are some: then nothing is refused yet.
-"by_city=city INCLUDE (phone, d:size)" keeps the cells of other columns in the index:
+'by_city=city INCLUDE (phone, d:size)' keeps the cells of other columns in the index:
 a query that --selects these reads no row for what lies in one file alone.
 drop removes an index; its bytes go as files are merged. list shows, for each index, how
 many files are without it, how many bytes of them are left to read and about how long

@@ -10,6 +10,7 @@
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output_table.h"
+#include "tools/tandem/row_output.h"
 
 namespace tandem::tools {
 namespace {
