@@ -175,7 +175,7 @@ class IndexRecords {
   class Cursor {
    public:
     explicit Cursor(const IndexRecords& records) : records_(records) {}
-    /// Sets `*record` to the next one; false at the end. Errors: as ReadRange. Lifetime: until Next.
+    /// Sets `*record` to the next one, until Next; false at the end. Errors: as ReadRange.
     Result<bool> Next(std::string_view* record);
 
    private:

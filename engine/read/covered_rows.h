@@ -39,12 +39,11 @@ class CoveredRows {
   CoveredRows& operator=(const CoveredRows&) = delete;
 
   /// Takes those of the candidates of a file of the cluster that are covered out of `*candidates`;
-  /// those that are ruled out go. Errors: kCorruption, kIoError,
-  /// kCancelled.
+  /// those that are ruled out go. Errors: kCorruption, kIoError, kCancelled.
   Status Take(const FileSource& source, FileCandidates* candidates);
-  /// The same where no candidates were collected: finds and takes those of a file that shares no row
-  /// with another source, by the records alone, and makes `*candidates` the others. False: it
-  /// cannot, and nothing was taken.
+  /// The same where no candidates were collected: finds and takes those of a file that shares no
+  /// row with another source, by the records alone, and makes `*candidates` the others. False: it
+  /// cannot, and nothing was taken. Errors: the same.
   Result<bool> TakeAlone(const FileSource& source, FileCandidates* candidates);
   /// Whether none was taken.
   bool empty() const { return files_.empty(); }
