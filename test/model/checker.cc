@@ -277,6 +277,24 @@ void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Pred
   }
 }
 
+// All rows with an entry, by the index, with the columns that it includes.
+void Checker::CheckCovered(const Moment& moment, const std::string& table,
+                           const Predicate& predicate, const IndexOptions& index) {
+  ReadOptions read;
+  read.snapshot = moment.snapshot;
+  read.columns = index.include;
+  QueryOptions query;
+  query.use_index = index.name;
+  const std::string context =
+      table + ": query " + predicate.ToString() + Describe(query) + Describe(read);
+  const auto found = ReadAll(moment.engine->Query(read, table, predicate, query), context);
+  RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)), found,
+                  context);
+  const auto explained = moment.engine->Explain(read, table, predicate, query);
+  RequireOk(explained.status(), context + ", explained");
+  counters_.rows_from_index += explained->rows_from_index;
+}
+
 void Checker::CheckIndexes(const Moment& moment, const TablePlan& plan) {
   const std::string& table = plan.options.name;
   ReadOptions read;
@@ -297,6 +315,9 @@ void Checker::CheckIndexes(const Moment& moment, const TablePlan& plan) {
                       found, context);
       ++counters_.queries;
       if (kind == Predicate::Kind::kIsNull) counters_.absent_columns += found.size();
+      if (kind == Predicate::Kind::kIsNotNull && !index.include.empty()) {
+        CheckCovered(moment, table, predicate, index);
+      }
     }
     if (!HasOrder(index)) continue;
     QueryOptions query;

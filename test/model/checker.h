@@ -45,6 +45,8 @@ class Checker {
   /// One query, in one random way of running it.
   void CheckQuery(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
   /// Everything that each index can say about its whole column.
+  void CheckCovered(const Moment& moment, const std::string& table, const Predicate& predicate,
+                    const IndexOptions& index);
   void CheckIndexes(const Moment& moment, const TablePlan& plan);
 
  private:
