@@ -13,6 +13,7 @@
 #include "test/tools/program.h"
 #include "test/tools/require_ok.h"
 #include "test/tools/shell.h"
+#include "tools/simulation/same_observer.h"
 #include "tools/stress/expected.h"
 #include "tools/stress/workload.h"
 
@@ -184,7 +185,9 @@ ProgramRun GoOnAfter(const std::string& path, const std::function<void()>& damag
 }
 
 void WriteTo(const std::string& path, const std::function<void(WriteBatch*)>& fill) {
-  auto database = Database::Open(path + "/db");
+  Options options;
+  options.observers[kSameObserver] = NewSameObserver();  // South may have it.
+  auto database = Database::Open(path + "/db", options);
   RequireOk(database.status());
   WriteBatch batch;
   fill(&batch);
@@ -200,6 +203,8 @@ BOOST_AUTO_TEST_CASE(ThreadsGoOnWhereTheyLeft) {
   BOOST_TEST(std::stoul(Figure(run, "verifications")) >= 2u);
   BOOST_TEST(Figure(run, "recoveries") == "1");
   BOOST_TEST(Figure(run, "batches_lost_unkept") == "0");
+  BOOST_TEST(Figure(run, "echoes") == Figure(run, "increments"));
+  BOOST_TEST(std::stoul(Figure(run, "echoes")) > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(ALostWriteIsFound) {
@@ -242,6 +247,15 @@ BOOST_AUTO_TEST_CASE(AChangeOfOneMirrorIsFound) {
                            });
                          }),
                "south");
+}
+
+BOOST_AUTO_TEST_CASE(AnEchoThatNoObserverWroteIsFound) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  const ProgramRun run = GoOnAfter(path, [&] {
+    WriteTo(path, [](WriteBatch* batch) { batch->Put("echo", "sum-0", "d", "sum", "1000000"); });
+  });
+  CheckFinding(run, "echo: the rows that the observer of sums has added");
 }
 
 BOOST_AUTO_TEST_CASE(ARowOfAShelfThatNobodyWroteIsFound) {

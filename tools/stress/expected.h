@@ -64,6 +64,8 @@ enum class Count : uint8_t {
   kSplits,
   kRegionMerges,
   kIncrements,
+  kEchoes,
+  kObserverChanges,
   kTransfers,
   kAppends,
   kPassedTables,

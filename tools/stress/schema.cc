@@ -94,7 +94,15 @@ TableOptions NewSums() {
   sums.families = {{.name = "d", .block_size_bytes = 512}};
   sums.indexes = {{"sum", {{"d", "sum", ColumnType::kInt64}}}};
   sums.split_keys = {SumKey(kCounters / 2)};
+  sums.observers = {kEchoObserver};
   return sums;
+}
+
+TableOptions NewEcho() {
+  TableOptions echo;
+  echo.name = kEcho;
+  echo.families = {{.name = "d"}};
+  return echo;
 }
 
 std::string SumKey(uint32_t counter) { return "sum-" + std::to_string(counter); }

@@ -14,8 +14,8 @@
 //   advance MICROS                           the clock
 //   snapshot                                 taken, of at most three that are held
 //   release                                  the oldest snapshot
-//   change-index TABLE N                     an index that the table was not made with comes, or goes
-//                                            where it is there; TABLE: north or south
+//   change-index TABLE N                     an index that the table was not made with comes, or
+//                                            goes where it is there; TABLE: north or south
 //   observe TABLE                            an observer that changes nothing comes, or goes
 //   load OPERATION [; OPERATION]...          puts of one table, in bulk
 //   truncate TABLE                           drop TABLE, unless another one is dropped

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/status_macros.h"
+#include "tools/stress/echoes.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/schema.h"
 #include "tools/tandem/format_text.h"
@@ -106,6 +107,7 @@ Status IncrementSum(const Stressed& stressed, const SumIncrement& increment, uin
 }
 
 Status CheckSums(const Stressed& stressed) {
+  RETURN_IF_ERROR(CheckEchoes(stressed, nullptr));
   for (uint32_t counter = 0; counter < kCounters; ++counter) {
     const uint64_t acked = stressed.expected->counter(counter).acked;
     ASSIGN_OR_RETURN(const uint64_t sum, ReadSum(stressed, counter));
@@ -124,6 +126,7 @@ Status CheckSums(const Stressed& stressed) {
 }
 
 Status RecoverSums(const Stressed& stressed) {
+  RETURN_IF_ERROR(CheckEchoes(stressed, nullptr));
   for (uint32_t counter = 0; counter < kCounters; ++counter) {
     CounterState& state = stressed.expected->counter(counter);
     ASSIGN_OR_RETURN(const uint64_t sum, ReadSum(stressed, counter));
