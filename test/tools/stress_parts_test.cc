@@ -19,6 +19,7 @@
 #include "tools/stress/journal.h"
 #include "tools/stress/schema.h"
 #include "tools/stress/shelves.h"
+#include "tools/stress/survival.h"
 #include "tools/stress/workload.h"
 
 namespace tandem::test {
@@ -342,6 +343,37 @@ BOOST_AUTO_TEST_CASE(AContentIsWhatItWasOrWasToBecome) {
   BOOST_TEST(!recovers(7, 7, stress::kNothing));
   BOOST_TEST(!recovers(stress::kUnread, stress::kUnread, stress::kNothing));
   BOOST_TEST(!recovers(stress::kNothing, stress::kNothing, 8));
+}
+
+// Two counters, the numbers of which lie among each other in time.
+BOOST_AUTO_TEST_CASE(NothingSurvivesWithoutWhatCameBefore) {
+  stress::CounterState first{}, second{};
+  first.Returned(1, 10, 11);
+  first.Returned(2, 20, 21);
+  second.Returned(7, 15, 16);
+  second.Returned(8, 22, 25);
+  const auto is_right = [&](uint64_t of_first, uint64_t of_second) {
+    stress::Survival survival;
+    survival.Note(first, of_first, "first");
+    survival.Note(second, of_second, "second");
+    const Status status = survival.Check();
+    BOOST_TEST((status.ok() || stress::IsMismatch(status)), status.ToString());
+    return status.ok();
+  };
+  BOOST_TEST(is_right(2, 8));
+  BOOST_TEST(is_right(2, 7));
+  BOOST_TEST(is_right(1, 7));
+  BOOST_TEST(is_right(1, 6));
+  BOOST_TEST(is_right(0, 6));
+  BOOST_TEST(!is_right(2, 6));
+  BOOST_TEST(!is_right(0, 7));
+  BOOST_TEST(!is_right(1, 8));
+  // What has not returned, or has been decided by an earlier recovery, says nothing.
+  first.GoOnFrom(1);
+  BOOST_TEST(is_right(1, 8));
+  stress::Survival survival;
+  survival.Note(stress::CounterState{}, 5, "new");
+  BOOST_TEST(survival.Check().ok());
 }
 
 BOOST_AUTO_TEST_CASE(TheExpectedStateSurvivesItsOwner) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "tools/stress/stressed.h"
+#include "tools/stress/survival.h"
 
 namespace tandem::stress {
 
@@ -21,7 +22,7 @@ Status IncrementSum(const Stressed& stressed, const SumIncrement& increment, uin
 Status CheckSums(const Stressed& stressed);
 /// After the end of a process: what was kept is there, and not more than was begun; goes on from
 /// what is there.
-Status RecoverSums(const Stressed& stressed);
+Status RecoverSums(const Stressed& stressed, Survival* survival);
 /// A clean close keeps everything.
 void KeepSums(const Stressed& stressed);
 
