@@ -55,6 +55,9 @@ struct BoundNode {
   /// Never exactly one child, none of the node's own kind, and at most one leaf per column and
   /// type, unless the column is multi-valued.
   std::vector<BoundNode> children;
+  /// An OR, of a tuple, in an AND that also has its condition on the first column as a leaf: what
+  /// an index says of that column is known without looking into the OR.
+  bool is_bounded = false;
 };
 
 /// The values of parameters, the first one's first; nullopt: it has none.

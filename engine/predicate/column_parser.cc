@@ -148,6 +148,18 @@ bool TokenReader::IsBeforeSymbol(std::string_view symbol) const {
   return next.kind == Token::Kind::kSymbol && next.text == symbol;
 }
 
+bool TokenReader::IsInList() const {
+  size_t open = 1;
+  for (size_t at = at_; at < tokens_.size(); ++at) {
+    if (tokens_[at].kind != Token::Kind::kSymbol) continue;
+    const std::string& symbol = tokens_[at].text;
+    if (symbol == "(") ++open;
+    if (symbol == ")" && --open == 0) return false;
+    if (symbol == "," && open == 1) return true;
+  }
+  return false;
+}
+
 bool TokenReader::TakeKeyword(std::string_view word) {
   if (!IsKeyword(Peek(), word)) return false;
   Take();

@@ -27,6 +27,8 @@ class TokenReader {
 
   const Token& Peek() const { return tokens_[at_]; }
   bool IsBeforeSymbol(std::string_view symbol) const;
+  /// Whether, after an opening parenthesis, a comma comes before its closing one, not in others.
+  bool IsInList() const;
   Token Take() { return at_ + 1 < tokens_.size() ? tokens_[at_++] : tokens_[at_]; }
   /// Takes the next token if it is the one.
   bool TakeKeyword(std::string_view word);

@@ -280,7 +280,7 @@ Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
       if (skip.has_value()) ways.push_back({*std::move(skip), {i}});
       continue;
     }
-    if (child.kind == Kind::kLeaf && rows_decided) continue;
+    if (child.is_bounded || (child.kind == Kind::kLeaf && rows_decided)) continue;
     ASSIGN_OR_RETURN(std::optional<AccessPath> found, Find(child, /*rows_decided=*/false));
     if (found.has_value() && (only_.empty() || !found->paths.empty())) {
       ways.push_back({*std::move(found), {i}});

@@ -35,6 +35,7 @@ inline constexpr size_t kRowKeyRangesMax = 65'536;               ///< Ranges of 
 inline constexpr size_t kNamedSnapshotsMax = 1024;               ///< Named snapshots.
 inline constexpr uint32_t kObserversMax = 16;                    ///< Observers of one table.
 inline constexpr uint32_t kPredicateDepthMax = 200;              ///< Levels of AND, OR and NOT.
+inline constexpr size_t kTupleColumnsMax = 16;                   ///< Columns that compare together.
 inline constexpr uint32_t kParametersMax = 32'766;               ///< Parameters of a query.
 inline constexpr uint32_t kRowsPerFileMax = 0x7fff'ffff;         ///< Rows of one store file.
 

@@ -304,12 +304,42 @@ std::optional<Predicate> Generator::CompositeAnd() {
   return Predicate::And(std::move(conditions));
 }
 
+// A comparison of tuples: of the columns of an index, and often of the row key after them.
+std::optional<Predicate> Generator::TupleLeaf() {
+  using Kind = Predicate::Kind;
+  static const std::vector<Kind> kKinds = {Kind::kEqual,          Kind::kLess,
+                                           Kind::kLessOrEqual,    Kind::kGreater,
+                                           Kind::kGreaterOrEqual, Kind::kBetween};
+  const Kind kind = dice_.Pick(kKinds);
+  std::vector<Predicate> columns;
+  for (const IndexColumn& column : dice_.Pick(plan_.options.indexes).columns) {
+    if (!column.functions.empty()) continue;
+    std::vector<std::string> values(ValueCount(&dice_, kind));
+    const ValueKind literals = column.type == ColumnType::kInt64  ? ValueKind::kInteger
+                               : column.type == ColumnType::kText ? ValueKind::kText
+                                                                  : ValueKind::kBytes;
+    for (std::string& value : values) value = Value(literals);
+    columns.push_back(
+        Predicate::Compare(kind, FamilyMeant(plan_.options, column.family) + ":" + column.qualifier,
+                           std::move(values))
+            .As(column.type));
+    if (dice_.Chance(30)) break;
+  }
+  if (dice_.Chance(70)) columns.push_back(RowKeyLeaf(kind));
+  if (columns.size() < 2) return std::nullopt;
+  if (dice_.Chance(20)) std::swap(columns.front(), columns.back());
+  return Predicate::Tuple(std::move(columns));
+}
+
 Predicate Generator::Leaf() {
   using Kind = Predicate::Kind;
   static const std::vector<Kind> kKinds = {
       Kind::kEqual,       Kind::kEqual,   Kind::kEqual,          Kind::kNotEqual,  Kind::kLess,
       Kind::kLessOrEqual, Kind::kGreater, Kind::kGreaterOrEqual, Kind::kBetween,   Kind::kIn,
       Kind::kPrefix,      Kind::kIsNull,  Kind::kIsNull,         Kind::kIsNotNull, Kind::kContains};
+  if (dice_.Chance(6)) {
+    if (std::optional<Predicate> tuple = TupleLeaf()) return *std::move(tuple);
+  }
   Kind kind = dice_.Pick(kKinds);
   if (dice_.Chance(8)) return RowKeyLeaf(kind);
   if (plan_.functions && dice_.Chance(25)) return FunctionLeaf(kind);
@@ -470,6 +500,7 @@ Predicate WithParameters(Dice* dice, const Predicate& predicate, std::vector<std
   if (predicate.kind() == Kind::kAnd) return Predicate::And(std::move(children));
   if (predicate.kind() == Kind::kOr) return Predicate::Or(std::move(children));
   if (predicate.kind() == Kind::kNot) return Predicate::Not(std::move(children[0]));
+  if (predicate.kind() == Kind::kTuple) return Predicate::Tuple(std::move(children));
   if (predicate.values().empty() || dice->Chance(25)) return predicate;
   std::string column = "_row";
   if (!predicate.is_row_key()) column = predicate.family() + ":" + predicate.qualifier();

@@ -79,6 +79,7 @@ class Generator {
   std::optional<Predicate> CompositeAnd();
   std::optional<ColumnType> Cast();
   Predicate FunctionLeaf(Predicate::Kind kind);
+  std::optional<Predicate> TupleLeaf();
   Predicate RowKeyLeaf(Predicate::Kind kind);
   std::string Value(ValueKind kind);
   const FamilyOptions& Family() { return dice_.Pick(plan_.options.families); }
