@@ -9,9 +9,11 @@
 #include "engine/query/plan.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <utility>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/query/access_paths.h"
@@ -150,21 +152,27 @@ bool Uses(const std::vector<const IndexPath*>& paths, const format::IndexRecord&
 class QueryPlanner {
  public:
   QueryPlanner(const TableView& view, const BoundPredicate& predicate, const QueryOptions& options,
-               PlanPurpose purpose, const base::Cancellation& cancellation)
+               PlanPurpose purpose, const base::Cancellation& cancellation,
+               const format::KeyRange& within)
       : table_(*view.table),
         view_(view),
         predicate_(predicate),
         options_(options),
         purpose_(purpose),
-        cancellation_(cancellation) {}
+        cancellation_(cancellation),
+        within_(within) {}
 
   Result<QueryPlan> Run() {
     ASSIGN_OR_RETURN(const AccessPathFinder::Indexes only, IndexesAskedFor(table_, options_));
     rows_ = RowsUnder(predicate_);
     const bool rows_decided = rows_.size() <= 1;
     plan_.rows_decide = rows_decided && AsksRowsOnly(predicate_.root());
-    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, HullOf(rows_)));
+    plan_.within = Intersect(HullOf(rows_), within_);
+    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, plan_.within));
     FindColumnOrder(view_, &plan_.clusters);
+    if (options_.no_index && options_.no_scan) {
+      return Status::InvalidArgument("no_index and no_scan are both given");
+    }
     if (options_.no_index) {
       plan_.reason = "no_index: every row is read";
       for (const format::IndexRecord& index : explained()) Reject(index, "no_index is given");
@@ -178,6 +186,7 @@ class QueryPlanner {
                                      WhyNotServing(predicate_, *index));
     }
     RETURN_IF_ERROR(Choose(std::move(found), !only.empty()));
+    if (options_.no_scan) RETURN_IF_ERROR(CheckNoScan());
     if (!plan_.access.has_value()) RETURN_IF_ERROR(ScanEachRange());
     return std::move(plan_);
   }
@@ -188,7 +197,7 @@ class QueryPlanner {
     if (rows_.size() <= 1 || rows_.size() > kScannedRangesMax || !options_.order_by.empty()) {
       return {};
     }
-    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, rows_));
+    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, Intersect(rows_, {within_})));
     plan_.rows_decide = AsksRowsOnly(predicate_.root());
     return {};
   }
@@ -245,16 +254,18 @@ class QueryPlanner {
     const uint64_t rows = is_intersection ? found->rows : entries.total();
     const uint64_t picks = is_counted ? entries.in_memstores : rows;
     const bool is_dear = found.has_value() && picks > load.rows / picked;
+    const bool may_scan = !is_forced && !options_.no_scan;
     if (!found.has_value()) {
       plan_.reason = plan_.rows_decide ? "only row keys are asked for"
                                        : "no index leads to all rows that may match";
-    } else if (is_dear && !is_forced) {
+    } else if (is_dear && may_scan) {
       plan_.reason = std::to_string(picks) +
                      (is_intersection ? " rows of an intersection are" : " entries lead to") +
                      " more than one in " + std::to_string(picked) + " of " +
                      std::to_string(load.rows) + " rows: reading all in order is cheaper";
     } else {
       plan_.reason = is_forced                     ? "use_index"
+                     : is_dear                     ? "no_scan: a scan would be cheaper"
                      : is_intersection             ? "fewest rows"
                      : found->access.paths.empty() ? "single row keys are asked for"
                                                    : "fewest entries";
@@ -267,6 +278,38 @@ class QueryPlanner {
     }
     for (const format::IndexRecord& index : explained()) RejectUnused(index, is_forced, is_dear);
     return {};
+  }
+
+  // Whether the rows are found without reading others: by an index, or by conditions on their keys
+  // alone, or in the order of an index, which is walked.
+  Status CheckNoScan() const {
+    if (plan_.access.has_value() || !options_.order_by.empty()) return {};
+    const bool is_bounded = !within_.low.empty() || within_.high.has_value() || rows_.size() != 1 ||
+                            !rows_[0].low.empty() || rows_[0].high.has_value();
+    if (plan_.rows_decide && is_bounded) return {};
+    std::set<std::string> columns;
+    AddColumns(predicate_.root(), &columns);
+    const std::string start = "the query would scan table " + base::Quote(table_.name);
+    if (columns.empty()) {
+      return Status::InvalidArgument(start + ": it asks for every row, which Scan returns");
+    }
+    std::string names;
+    for (const std::string& column : columns) names += (names.empty() ? "" : ", ") + column;
+    return Status::InvalidArgument(start + ", since no index leads to all matches: of " + names +
+                                   " none has an index that serves it, or not each side of an OR; "
+                                   "create one, or allow the scan");
+  }
+
+  // Those of the predicate that no index serves.
+  void AddColumns(const BoundNode& node, std::set<std::string>* columns) const {
+    if (node.kind != Kind::kLeaf) {
+      for (const BoundNode& child : node.children) AddColumns(child, columns);
+    } else if (!node.leaf.is_row_key &&
+               std::ranges::none_of(table_.indexes, [&](const format::IndexRecord& index) {
+                 return !node.leaf.accepts_null && AccessPathFinder::Serves(index, node.leaf);
+               })) {
+      columns->insert(format::Described(node.leaf.column));
+    }
   }
 
   // How many columns of an index over several are asked for.
@@ -326,6 +369,7 @@ class QueryPlanner {
   const QueryOptions& options_;
   PlanPurpose purpose_;
   base::Cancellation cancellation_;
+  const format::KeyRange& within_;
   KeyRanges rows_;  // Every match has its key here.
   QueryPlan plan_;
   std::vector<IntersectionChoice::Unused> unused_;
@@ -335,8 +379,9 @@ class QueryPlanner {
 
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
                             const QueryOptions& options, PlanPurpose purpose,
-                            const base::Cancellation& cancellation) {
-  return QueryPlanner(view, predicate, options, purpose, cancellation).Run();
+                            const base::Cancellation& cancellation,
+                            const format::KeyRange& within) {
+  return QueryPlanner(view, predicate, options, purpose, cancellation, within).Run();
 }
 
 KeyRanges RowsUnder(const BoundPredicate& predicate) {

@@ -78,6 +78,7 @@ class RowIterator {
   std::string key_;
 
  private:
+  Result<bool> Decide(bool single_source, bool decided);
   Result<bool> Exists();
   Result<bool> ReturnsCells();
   Status OpenPieces();

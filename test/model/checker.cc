@@ -2,6 +2,7 @@
 #include "test/model/checker.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -205,6 +206,7 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
   counters_.rows_read += found.size();
   RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)), found,
                   context);
+  if (dice_.Chance(30)) CheckPages(moment, table, predicate, query, read, found, context);
   if (dice_.Chance(50)) CheckPrepared(moment, table, predicate, query, read, found, context);
   CheckCount(moment, plan, predicate, query, context);
 }
@@ -235,6 +237,98 @@ void Checker::CheckPrepared(const Moment& moment, const std::string& table,
     throw Failure(asked + ": expected a count of " + std::to_string(*unprepared) + ", found " +
                   std::to_string(*counted));
   }
+}
+
+Checker::Reading Checker::BeginReading(const Moment& moment, const TablePlan& plan,
+                                       const Predicate& predicate) {
+  Reading reading;
+  reading.predicate = predicate;
+  const QueryOptions any = Generator(&dice_, &plan).NewQuery();
+  reading.query.order_by = any.order_by;
+  reading.query.descending = any.descending;
+  reading.query.no_index = any.no_index;
+  reading.expected =
+      moment.model->Query(plan.options.name, predicate, reading.query, ModelReadOf(moment, {}));
+  return reading;
+}
+
+void Checker::ReadOn(const Moment& moment, const TablePlan& plan, Reading* reading) {
+  ReadOptions read;
+  read.snapshot = moment.snapshot;
+  QueryOptions query = reading->query;
+  query.limit = 1 + dice_.Below(2);
+  (reading->goes_back ? query.before : query.after) = reading->token;
+  const std::string context = plan.options.name + ": query " +
+                              reading->predicate.ToString().substr(0, 1000) + Describe(query) +
+                              (reading->goes_back ? ", back" : "") + " from row " +
+                              std::to_string(reading->at) + " at a snapshot, later";
+  Result<Cursor> cursor = moment.engine->Query(read, plan.options.name, reading->predicate, query);
+  RequireOk(cursor.status(), context);
+  if (!cursor->continues_exactly()) throw Failure(context + ": it is not the same state");
+  std::vector<ModelRow> expected, found;
+  while (cursor->Next()) found.emplace_back(cursor->row());
+  RequireOk(cursor->status(), context);
+  while (expected.size() < query.limit) {
+    if (reading->goes_back ? reading->at == 0 : reading->at == reading->expected.size()) break;
+    expected.push_back(reading->expected[reading->goes_back ? --reading->at : reading->at++]);
+  }
+  RequireSameRows(expected, found, context);
+  ++counters_.pages;
+  const bool is_end = expected.size() < query.limit;
+  reading->token = *cursor->Token();
+  if (!is_end) return;
+  // Round it goes: the row of the token is not returned again.
+  reading->goes_back = !reading->goes_back && !reading->expected.empty();
+  reading->at = reading->goes_back ? reading->expected.size() - 1 : 0;
+  if (!reading->goes_back) reading->token.clear();
+}
+
+void Checker::CheckPages(const Moment& moment, const std::string& table, const Predicate& predicate,
+                         QueryOptions query, const ReadOptions& read,
+                         const std::vector<ModelRow>& expected, const std::string& context) {
+  const uint64_t most = query.limit == 0 ? UINT64_MAX : query.limit;
+  std::vector<ModelRow> rows;
+  std::string token;
+  const auto add_page = [&](const std::string& what) {
+    query.limit = 1 + dice_.Below(4);
+    const std::string page = context + ", " + what + " after row " + std::to_string(rows.size());
+    Result<Cursor> cursor = moment.engine->Query(read, table, predicate, query);
+    RequireOk(cursor.status(), page);
+    const size_t before = rows.size();
+    bool continues = false;  // The row before goes on.
+    while (cursor->Next()) {
+      ModelRow row(cursor->row());
+      if (std::exchange(continues, cursor->row().continues())) {
+        std::ranges::move(row.cells, std::back_inserter(rows.back().cells));
+      } else {
+        rows.push_back(std::move(row));
+      }
+    }
+    RequireOk(cursor->status(), page);
+    Result<std::string> next = cursor->Token();
+    RequireOk(next.status(), page);
+    token = *std::move(next);
+    ++counters_.pages;
+    return rows.size() - before == query.limit;
+  };
+  bool more = true;
+  while (more && rows.size() < most) {
+    query.after = token;
+    more = add_page("a page");
+  }
+  if (rows.size() > most) {  // The query did not return the last ones of the last page.
+    rows.resize(most);
+    return RequireSameRows(expected, rows, context + ", by pages");
+  }
+  RequireSameRows(expected, rows, context + ", by pages");
+  if (rows.empty()) return;
+  rows.clear();
+  query.after.clear();
+  do {
+    query.before = token;
+    more = add_page("a page back");
+  } while (more);
+  RequireSameRows({expected.rbegin() + 1, expected.rend()}, rows, context + ", by pages back");
 }
 
 void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Predicate& predicate,

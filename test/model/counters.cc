@@ -20,6 +20,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"checks over 3 files and 2 memstores", &Counters::deep_checks},
       {"rows read", &Counters::rows_read},
       {"queries", &Counters::queries},
+      {"pages", &Counters::pages},
       {"index refusals", &Counters::index_refusals},
       {"flushes", &Counters::flushes},
       {"compactions", &Counters::compactions},

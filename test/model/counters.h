@@ -23,6 +23,7 @@ struct Counters {
   uint64_t deep_checks = 0;  ///< ... with at least 3 files and 2 memstores.
   uint64_t rows_read = 0;
   uint64_t queries = 0;
+  uint64_t pages = 0;           ///< That were read by tokens.
   uint64_t index_refusals = 0;  ///< Queries that asked for an index that cannot serve them.
   uint64_t flushes = 0, compactions = 0, splits = 0, region_merges = 0, schema_edits = 0,
            reopens = 0;

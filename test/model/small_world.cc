@@ -107,6 +107,16 @@ std::vector<Predicate> SmallPredicates(bool two_families, bool lists) {
       }
     }
   }
+  const std::string a = FamilyOf(two_families, "a") + ":a", c = FamilyOf(two_families, "c") + ":c";
+  for (const char* value : {"1", "2"}) {
+    all.push_back(
+        Predicate::Tuple({Predicate::Greater(a, value), Predicate::Greater("_row", "y")}));
+    all.push_back(
+        Predicate::Tuple({Predicate::LessOrEqual(c, value), Predicate::LessOrEqual(a, "1")}));
+    all.push_back(
+        Predicate::Tuple({Predicate::Between(a, "1", value), Predicate::Between(c, value, "1")}));
+    all.push_back(Predicate::Not(all.back()));
+  }
   for (const Predicate& leaf : leaves) {
     all.push_back(leaf);
     all.push_back(Predicate::Not(leaf));
@@ -138,6 +148,7 @@ class SmallRun {
     Snapshot snapshot;
     Model model;
     int64_t now_micros;
+    std::vector<Checker::Reading> readings = {};
   };
 
   void NoteIn(RunTrace* trace, const SmallStep& step);
@@ -146,6 +157,8 @@ class SmallRun {
   void Alter(const SmallStep& step);
   void Crash(const SmallStep& step);
   void Check(bool thoroughly);
+  const std::vector<Predicate>& Predicates() const;
+  void BeginReadings(HeldSnapshot* held);
   void CheckMoment(const Moment& moment, bool thoroughly);
   void Verify();
   int64_t now() { return store_.clock().WallMicros(); }
@@ -228,7 +241,7 @@ void SmallRun::Live(const SmallStep& step) {
       auto snapshot = store_.engine().TakeSnapshot();
       RequireOk(snapshot.status(), "take a snapshot");
       snapshots_.push_back({*std::move(snapshot), model_, now()});
-      return;
+      return BeginReadings(&snapshots_.back());
     }
     case Kind::kReleaseSnapshot:
       if (!snapshots_.empty()) {
@@ -346,18 +359,33 @@ void SmallRun::Crash(const SmallStep& step) {
 void SmallRun::Check(bool thoroughly) {
   RequireSequences(store_.engine().Info());
   CheckMoment({&store_.engine(), &model_, nullptr, now()}, thoroughly);
-  for (const HeldSnapshot& held : snapshots_) {
-    CheckMoment({&store_.engine(), &held.model, &held.snapshot, held.now_micros}, thoroughly);
+  for (HeldSnapshot& held : snapshots_) {
+    const Moment moment{&store_.engine(), &held.model, &held.snapshot, held.now_micros};
+    CheckMoment(moment, thoroughly);
+    for (Checker::Reading& reading : held.readings) checker_.ReadOn(moment, plan_, &reading);
     ++counters_.snapshot_checks;
   }
   if (thoroughly) CountPaths(&store_, plan_, model_, now(), &counters_);
 }
 
-void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
+const std::vector<Predicate>& SmallRun::Predicates() const {
   static const std::vector<Predicate> kOfWorlds[2][2] = {
       {SmallPredicates(false, false), SmallPredicates(false, true)},
       {SmallPredicates(true, false), SmallPredicates(true, true)}};
-  const std::vector<Predicate>& predicates = kOfWorlds[world_.two_families][world_.lists];
+  return kOfWorlds[world_.two_families][world_.lists];
+}
+
+// A page of each is read after every step.
+void SmallRun::BeginReadings(HeldSnapshot* held) {
+  const Moment moment{&store_.engine(), &held->model, &held->snapshot, held->now_micros};
+  for (int i = 0; i < 3; ++i) {
+    const Predicate predicate = i == 0 ? Predicate() : dice_.Pick(Predicates());
+    held->readings.push_back(checker_.BeginReading(moment, plan_, predicate));
+  }
+}
+
+void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
+  const std::vector<Predicate>& predicates = Predicates();
   ++counters_.checks;
   if (thoroughly) {
     checker_.CheckTable(moment, plan_, 2);
@@ -397,12 +425,12 @@ uint64_t SmallWorld::operation_count() const {
 }
 
 std::string SmallWorld::Describe() const {
-  std::string text =
-      "max_versions " + std::to_string(max_versions) + ", ttl " + std::to_string(ttl_micros) +
-      (switches_memstores ? ", a memstore for every batch" : "") +
-      (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
-      (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
-      (unique_all ? ", by_all unique" : "");
+  std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
+                     std::to_string(ttl_micros) +
+                     (switches_memstores ? ", a memstore for every batch" : "") +
+                     (two_families ? ", two families" : "") +
+                     (rising ? ", rising timestamps" : "") + (lists ? ", lists" : "") +
+                     (unique_a ? ", by_a unique" : "") + (unique_all ? ", by_all unique" : "");
   for (const std::string& key : split_keys) text += ", a region from " + key;
   for (const SmallStep& step : steps) text += "\n    " + step.Describe();
   return text;

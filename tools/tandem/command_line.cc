@@ -125,6 +125,8 @@ class Grammar {
   void AddRange(CLI::App* verb, RangeArguments* range);
   void AddFields(CLI::App* verb, const char* name, FieldArguments* fields);
   void AddTimes(CLI::App* verb, ReadArguments* read);
+  void AddBudget(CLI::App* verb, BudgetArguments* budget);
+  void AddTokens(CLI::App* verb, PageArguments* page);
   void AddColumns(CLI::App* verb, const char* name, ReadArguments* read);
   void AddPredicate(CLI::App* verb, QueryVerbOptions* options);
 
@@ -232,6 +234,24 @@ void Grammar::AddTimes(CLI::App* verb, ReadArguments* read) {
   verb->add_option("--snapshot", read->snapshot, "As of this named snapshot; see snapshot");
 }
 
+void Grammar::AddBudget(CLI::App* verb, BudgetArguments* budget) {
+  verb->add_option("--max-rows", budget->rows, "Stop before more rows are looked at")
+      ->check(CheckCount);
+  verb->add_option("--max-blocks", budget->blocks, "Stop when more data blocks are read")
+      ->check(CheckCount);
+  verb->add_option("--max-bytes", budget->bytes, "Stop when these are larger, as 64MiB");
+  verb->add_option("--max-ms", budget->milliseconds, "Stop after so many milliseconds")
+      ->check(CheckCount);
+  verb->add_option("--max-memory", budget->memory, "Stop when sorting needs more, as 16MiB");
+}
+
+void Grammar::AddTokens(CLI::App* verb, PageArguments* page) {
+  CLI::Option* after = verb->add_option("--after", page->after, "Go on after this token");
+  verb->add_option("--before", page->before, "Rows before this token, the nearest first")
+      ->excludes(after);
+  verb->add_flag("--token", page->token, "Then the token of the last row, on standard error");
+}
+
 void Grammar::AddColumns(CLI::App* verb, const char* name, ReadArguments* read) {
   verb->add_option(name, read->columns,
                    "[FAMILY:]COLUMN or FAMILY:*, separated by commas;\n"
@@ -328,6 +348,8 @@ void Grammar::AddReads() {
   newest->excludes(verb->get_option("--limit"));
   AddColumns(verb, "--columns", &scan.read);
   AddTimes(verb, &scan.read);
+  AddTokens(verb, &scan.page);
+  AddBudget(verb, &scan.budget);
 }
 
 void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
@@ -335,9 +357,13 @@ void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
   CLI::Option* index =
       verb->add_option("--index", options->index,
                        "Use this index; several, separated by commas: all of them, intersected");
-  verb->add_flag("--no-index", options->no_index, "Scan and filter")->excludes(index);
+  CLI::Option* no_index =
+      verb->add_flag("--no-index", options->no_index, "Scan and filter")->excludes(index);
+  verb->add_flag("--no-scan", options->no_scan, "Refuse to scan where no index serves")
+      ->excludes(no_index);
   AddFields(verb, "--field", &options->fields);
   AddTimes(verb, &options->read);
+  AddBudget(verb, &options->budget);
 }
 
 void Grammar::AddQueries() {
@@ -346,6 +372,7 @@ void Grammar::AddQueries() {
   CLI::App* count = AddVerb("count", &arguments_.count);
   AddColumns(query, "--select", &arguments_.query.read);
   query->add_flag("--count", arguments_.query.count, "Print only how many rows there are");
+  AddTokens(query, &arguments_.query.page);
   const std::pair<CLI::App*, QueryVerbOptions*> ordered[] = {{query, &arguments_.query},
                                                              {explain, &arguments_.explain}};
   for (const auto& [verb, options] : ordered) {

@@ -130,6 +130,8 @@ Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside
 
 Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX, CONTAINS,
 LIKE 'p%' or '%p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
+(total, _row) > (1000, '2024-17') compares from the left, also with BETWEEN.
+Page by page: --limit 20 --token, then the same with --after and the token.
 Fields of a typed row key are conditions besides: --field user=ann --from at=2026-01-01
 --to at=2026-02-01
 )"},

@@ -95,6 +95,16 @@ struct ReadArguments {
   std::string as_of, since;  ///< Microseconds or RFC 3339; empty: no bound.
   std::string snapshot;      ///< A named one; empty: the present.
 };
+/// What a read may cost, and where it goes on: what scan and the queries share. 0 and empty: no
+/// limit.
+struct BudgetArguments {
+  uint64_t rows = 0, blocks = 0, milliseconds = 0;
+  std::string bytes, memory;  ///< Sizes.
+};
+struct PageArguments {
+  std::string after, before;  ///< Tokens; empty: none.
+  bool token = false;         ///< Print the token of the last row.
+};
 /// Which rows of a table: what scan and export share.
 struct RangeArguments {
   std::string start, end, prefix;
@@ -123,6 +133,8 @@ struct ScanVerbOptions {
   bool reverse = false;
   uint64_t limit = 0;
   ReadArguments read;
+  BudgetArguments budget;
+  PageArguments page;
   OutputMode output = OutputMode::kTable;
 };
 
@@ -147,6 +159,9 @@ struct QueryVerbOptions {
   bool count = false;
   std::string index;
   bool no_index = false;
+  bool no_scan = false;
+  BudgetArguments budget;
+  PageArguments page;
   OutputMode output = OutputMode::kTable;
 };
 struct ExplainOptions : QueryVerbOptions {};

@@ -82,6 +82,21 @@ Result<ReadOptions> ReadOptionsOf(const ReadArguments& arguments) {
   return read;
 }
 
+Result<ReadBudget> BudgetOf(const BudgetArguments& arguments) {
+  ReadBudget budget;
+  budget.rows = arguments.rows;
+  budget.blocks = arguments.blocks;
+  constexpr uint64_t kMillisecondsMax = INT64_MAX / 1000;
+  budget.micros = static_cast<int64_t>(std::min(arguments.milliseconds, kMillisecondsMax)) * 1000;
+  if (!arguments.bytes.empty()) {
+    ASSIGN_OR_RETURN(budget.bytes, ParseSize(arguments.bytes));
+  }
+  if (!arguments.memory.empty()) {
+    ASSIGN_OR_RETURN(budget.memory, ParseSize(arguments.memory));
+  }
+  return budget;
+}
+
 Result<ScanOptions> ScanOptionsOf(const RangeArguments& arguments) {
   ScanOptions scan;
   ASSIGN_OR_RETURN(scan.start, ParseBytes(arguments.start));
