@@ -145,6 +145,8 @@ BOOST_AUTO_TEST_CASE(DebiansFilesAreImported) { Run("debian"); }
 BOOST_AUTO_TEST_CASE(FamiliesAndThePastAreRead) { Run("families"); }
 BOOST_AUTO_TEST_CASE(RegionsAreMadeAndShown) { Run("regions"); }
 BOOST_AUTO_TEST_CASE(SplitKeysAreFoundAndSimulated) { Run("split_keys"); }
+
+BOOST_AUTO_TEST_CASE(WhatCannotBeEmulatedIsSaid) { Run("emulate"); }
 BOOST_AUTO_TEST_CASE(TablesAreDroppedTruncatedAndRenamed) { Run("schema"); }
 BOOST_AUTO_TEST_CASE(FamiliesComeChangeAndGo) { Run("family_changes"); }
 BOOST_AUTO_TEST_CASE(RowKeysHaveFields) { Run("row_keys"); }

@@ -61,6 +61,7 @@ struct Arguments {
   ReplayOptions replay;
   SplitKeysOptions split_keys;
   SimulateOptions simulate;
+  EmulateOptions emulate;
   CheckpointOptions checkpoint;
   BackupOptions backup;
   RestoreOptions restore;
@@ -114,6 +115,7 @@ class Grammar {
   void AddStress();
   void AddCopies();
   void AddDesigns();
+  void AddEmulate();
   // What several verbs share beyond that.
   void AddKeySource(CLI::App* verb, const char* file, KeySourceArguments* source);
   void AddLimit(CLI::App* verb, uint64_t* limit);
@@ -198,6 +200,7 @@ Grammar::Grammar() : app_("", "tandem") {
   AddCopies();
   AddStress();
   AddDesigns();
+  AddEmulate();
 }
 
 void Grammar::AddLimit(CLI::App* verb, uint64_t* limit) {
@@ -533,6 +536,41 @@ void Grammar::AddDesigns() {
                    "Keys, or 10s at --rate; default: a twentieth of a generator's\n"
                    "keys, or 100000");
   verb->add_flag("--regions", simulate.regions, "Also a line for each region");
+}
+
+void Grammar::AddEmulate() {
+  EmulateOptions& emulate = arguments_.emulate;
+  CLI::App* verb = AddVerb("emulate", &emulate);
+  AddKeySource(verb, "--file", &emulate.source);
+  verb->add_option("--splits", emulate.splits, "As of split-keys; default: one region");
+  verb->add_option("--sample", emulate.sample,
+                   "auto: a file with a key a line; default: the keys themselves");
+  verb->add_option("--beside", emulate.beside, "Another generator, for comparison");
+  verb->add_option("--beside-splits", emulate.beside_splits, "Its split keys");
+  CLI::Option* column = verb->add_option("--column", emulate.columns,
+                                         "NAME=BYTES[:text|digits|random] of family d; may be\n"
+                                         "repeated; default: value=100");
+  column->allow_extra_args(false);
+  CLI::Option* index = verb->add_option("--index", emulate.indexes, "As of create");
+  index->allow_extra_args(false);
+  CLI::Option* like =
+      verb->add_option("--like", emulate.like, "Rows of a table: its database, and");
+  like->excludes(column)->excludes(index);
+  like->needs(verb->add_option("--like-table", emulate.like_table, "its name")->needs(like));
+  verb->add_option("--memory", emulate.memory, "Of a database; default 640MiB");
+  CLI::Option* region = verb->add_option("--region-bytes-max", emulate.region_bytes_max,
+                                         "A larger region is split; default 4GiB; 0: never");
+  CLI::Option* memstore = verb->add_option("--memstore", emulate.memstore,
+                                           "A larger one is flushed; default: memory / 10");
+  verb->add_option("--hbase-site", emulate.hbase_site, "Sizes of an hbase-site.xml")
+      ->excludes(region)
+      ->excludes(memstore);
+  verb->add_option("--weight", emulate.weight,
+                   "Rows that a key stands for; default: 1 up to 32 million keys")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}));
+  verb->add_option("--hits", emulate.hits, "Of a query; default 100")
+      ->check(CLI::Range(uint64_t{1}, row_keys::kGeneratedKeysMax));
+  verb->add_option("--html", emulate.html, "Also write a page with plots there");
 }
 
 void Grammar::AddCopies() {

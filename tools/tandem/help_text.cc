@@ -389,6 +389,18 @@ all; ratio is most by least. Regions are counted from 1. Generators:
   zipf:N[:EXPONENT]        one of N ids, Zipf
 --command 'awk ...' is another: it prints a key a line.
 )"},
+    {"emulate",
+     R"(Example: tandem emulate --generator hash+id --keys 100000000 --column name=20 --html a.html
+         tandem emulate --generator sequence --beside hash+id --beside-splits hex:16
+
+Puts rows into a table that does not exist and prints what comes of it. Memstores, flushes,
+merges and splits are decided as the engine decides them; what a row takes is measured on
+65,536 rows that it writes to memory. All sizes are bytes: of a region or disk, those of
+its files. written is bytes written by flushes and merges for each byte flushed; a gini of
+0: all regions are as large. A query of an index looks into each file, and reads rows in
+files_with_hits. At most half a million keys are kept, whatever the number of rows. Flushes
+and merges take no time here: a store that cannot keep up writes less and has more runs.
+)"},
     {"replay",
      R"(Example: tandem replay /tmp/stress/operations --shrink
 
@@ -429,7 +441,7 @@ Care      flush, compact  write memory to files; merge files
           export, attach  write rows as import reads them, or as files that attach adds
           salvage   copy what is good out of a damaged database
 Measure   stress, replay  random work, kills, crashes and faults, all compared; run it again
-          simulate  what a design of row keys does to regions, before there is a table
+          simulate, emulate  what row keys do to regions, and to files, before there is a table
 
 PATH is the directory of a database, for dump and verify also one file of it.
 Keys and values: text with \xNN for any byte, 0x.., base64:.., or @file for what a

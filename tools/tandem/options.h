@@ -60,6 +60,23 @@ struct SimulateOptions {
   OutputMode output = OutputMode::kTable;
 };
 
+struct EmulateOptions {
+  KeySourceArguments source;
+  std::string splits;                ///< Empty: one region.
+  std::string sample;                ///< Of keys, for `splits`: a file; empty: the keys themselves.
+  std::string beside;                ///< Another generator, with the same rows and sizes; and
+  std::string beside_splits;         ///< its split keys.
+  std::vector<std::string> columns;  ///< As emulator::ParseColumnShape; empty: one of 100 bytes.
+  std::vector<std::string> indexes;
+  std::string like, like_table;  ///< Rows like those of a table: its database and name.
+  std::string memory, region_bytes_max, memstore;  ///< Sizes; empty: as Options has them.
+  std::string hbase_site;                          ///< A file.
+  uint64_t weight = 0;                             ///< Rows of a key; 0: as needed.
+  uint64_t hits = 100;                             ///< Of the query that is asked about.
+  std::string html;                                ///< A file to write; empty: none.
+  OutputMode output = OutputMode::kTable;
+};
+
 struct ImportOptions {
   std::string path, table;
   std::vector<std::string> files;  ///< "-": standard input.
@@ -351,15 +368,14 @@ struct RestoreTableVerbOptions {
 
 struct VersionOptions {};
 
-using VerbOptions =
-    std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
-                 ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
-                 InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
-                 VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
-                 MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
-                 AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
-                 SnapshotVerbOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions,
-                 BackupOptions, RestoreOptions, AttachVerbOptions, RestoreTableVerbOptions,
-                 StressOptions, ReplayOptions, SplitKeysOptions, SimulateOptions, VersionOptions>;
+using VerbOptions = std::variant<
+    DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
+    ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
+    RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
+    CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions,
+    RenameVerbOptions, AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
+    SnapshotVerbOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions,
+    RestoreOptions, AttachVerbOptions, RestoreTableVerbOptions, StressOptions, ReplayOptions,
+    SplitKeysOptions, SimulateOptions, EmulateOptions, VersionOptions>;
 
 }  // namespace tandem::tools
