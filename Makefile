@@ -27,7 +27,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libutf8proc-dev libfmt-dev \
-  libcli11-dev rapidjson-dev
+  libcli11-dev rapidjson-dev libexpat1-dev
 PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev libcpp-httplib-dev python3
 PACKAGES_PEERS = librocksdb-dev libleveldb-dev liblmdb-dev libsqlite3-dev
 PACKAGES_INSTALLCHECK = $(PACKAGES_BUILD) cmake pkgconf
@@ -47,6 +47,8 @@ CXXFLAGS_ALL = -std=c++20 $(OPT) -g1 -fPIC -fvisibility=hidden -fvisibility-inli
   $(if $(SANITIZE),$(SANITIZING),$(HARDENING)) $(if $(DEBUG),,-DNDEBUG) -I. -Iinclude $(CXXFLAGS)
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,-z,relro,-z,now $(LDFLAGS)
 LIBS = -lzstd -lxxhash -luring -lroaring -lutf8proc -lpthread
+# Of the program alone.
+TOOL_LIBS = -lfmt -lexpat
 
 # A library runs programs that were linked with one of the same SONAME.
 VERSION := $(shell sed -n 's/.*kVersion = "\(.*\)";/\1/p' include/tandem/version.h)
@@ -61,7 +63,7 @@ LIBRARY_OBJECTS = $(call objects,$(call files,$(LIBRARY),cc))
 # The stress harness and the tests share the simulated disk, the reference model and what makes
 # random operations.
 SIMULATION_OBJECTS = $(call objects,$(wildcard tools/simulation/*.cc tools/generator/*.cc))
-TOOL_OBJECTS = $(call objects,$(wildcard $(addsuffix /*.cc,tools/tandem tools/dump tools/row_keys tools/stress))) $(SIMULATION_OBJECTS)
+TOOL_OBJECTS = $(call objects,$(wildcard $(addsuffix /*.cc,tools/tandem tools/dump tools/row_keys tools/emulator tools/stress))) $(SIMULATION_OBJECTS)
 # The tests call the program's verbs in process: everything but its main().
 TOOL_TESTED_OBJECTS = $(filter-out %/main.o,$(TOOL_OBJECTS))
 
@@ -120,7 +122,7 @@ $(BUILD)/libtandem.so: $(SHARED)
 	@ln -sf $(SONAME) $@
 $(BUILD)/tandem: $(TOOL_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(TOOL_LIBS)
 
 # Objects that only a pattern rule names stay.
 .SECONDARY:

@@ -78,6 +78,21 @@ std::optional<RunRange> PickCheapest(Runs runs, const MergePolicy& policy) {
 
 }  // namespace
 
+RunRange WidenToWhole(std::span<const RunAge> ages, RunRange range) {
+  while (true) {
+    uint64_t oldest = UINT64_MAX, newest = 0;
+    for (const RunAge& age : ages.subspan(range.first, range.end - range.first)) {
+      oldest = std::min(oldest, age.oldest);
+      newest = std::max(newest, age.newest);
+    }
+    RunRange wider = {0, ages.size()};
+    while (wider.first < range.first && ages[wider.first].newest < oldest) ++wider.first;
+    while (wider.end > range.end && ages[wider.end - 1].oldest > newest) --wider.end;
+    if (wider == range) return range;
+    range = wider;
+  }
+}
+
 std::optional<RunRange> PickMerge(Runs runs, const MergePolicy& policy) {
   if (runs.size() < policy.fan_in()) return std::nullopt;
   if (runs.size() <= kMergeRunsMax && OutweighTheBase(runs) && BytesOf(runs) <= policy.bytes_max) {

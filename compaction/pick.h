@@ -49,6 +49,15 @@ struct RunRange {
   bool operator==(const RunRange&) const = default;
 };
 
+/// The first and the last operation in a run.
+struct RunAge {
+  uint64_t oldest = 0, newest = 0;
+};
+/// The same runs and those next to them that have operations from between theirs, so that what a
+/// merge of them writes has one place in the order of operations. `ages` are those of all runs of
+/// the region.
+RunRange WidenToWhole(std::span<const RunAge> ages, RunRange range);
+
 /// The adjacent runs to merge next, two to kMergeRunsMax; nullopt: none. `runs` are the region's,
 /// oldest first. Repeated merges end with at most `runs_max` runs, if `bytes_max` allows.
 std::optional<RunRange> PickMerge(std::span<const RunDescription> runs, const MergePolicy& policy);

@@ -10,6 +10,7 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/predicate/bound.h"
 #include "format/functions.h"
 #include "index/entries.h"
 #include "index/key.h"
@@ -117,6 +118,35 @@ Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const 
   return record;
 }
 
+Status IncludeColumns(const std::string& where, const std::vector<ColumnName>& columns,
+                      const format::TableRecord& table, format::IndexRecord* index) {
+  if (columns.empty()) return {};
+  if (columns.size() > kIncludedColumnsMax) {
+    return Invalid(where + "includes " + std::to_string(columns.size()) +
+                   " columns, the limit is " + std::to_string(kIncludedColumnsMax));
+  }
+  if (format::IsMultiValued(index->columns.front())) {
+    return Invalid(where + format::Described(index->columns.front()) +
+                   " has several values in a row: the index cannot include columns");
+  }
+  for (const ColumnName& column : columns) {
+    ASSIGN_OR_RETURN(
+        const format::FamilyRecord* family,
+        CheckColumn(where, column.family, column.qualifier, ColumnType::kBytes, table));
+    format::IncludedColumnRecord record{.family = family->id, .qualifier = column.qualifier};
+    const auto name = [&] { return base::Quote(column.qualifier); };
+    if (std::ranges::find(index->included, record) != index->included.end()) {
+      return Invalid(where + "includes column " + name() + " twice");
+    }
+    const bool is_indexed = std::ranges::any_of(index->columns, [&](const auto& indexed) {
+      return indexed.family == record.family && indexed.qualifier == record.qualifier;
+    });
+    if (is_indexed) return Invalid(where + "includes column " + name() + ", which it is over");
+    index->included.push_back(std::move(record));
+  }
+  return {};
+}
+
 Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   RETURN_IF_ERROR(CheckName("index", options.name));
   const std::string where = "index " + base::Quote(options.name) + ": ";
@@ -144,8 +174,112 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
     }
     index.columns.push_back(std::move(record));
   }
+  RETURN_IF_ERROR(IncludeColumns(where, options.include, *table, &index));
   table->indexes.push_back(std::move(index));
   ++table->next_index.value;
+  return {};
+}
+
+bool NamesRowKey(const Predicate& predicate) {
+  return predicate.is_row_key() || std::ranges::any_of(predicate.children(), NamesRowKey);
+}
+
+// The condition of what was bound. Adds its columns to `*columns`. Errors: kInvalidArgument.
+Result<format::Condition> ConditionOf(const BoundNode& node,
+                                      std::vector<format::IndexColumnRecord>* columns) {
+  format::Condition condition;
+  if (node.kind != BoundNode::Kind::kLeaf) {
+    condition.kind = node.kind == BoundNode::Kind::kAnd ? format::Condition::Kind::kAnd
+                                                        : format::Condition::Kind::kOr;
+    for (const BoundNode& child : node.children) {
+      ASSIGN_OR_RETURN(condition.children.emplace_back(), ConditionOf(child, columns));
+    }
+    return condition;
+  }
+  const BoundLeaf& leaf = node.leaf;
+  if (format::IsMultiValued(leaf.column)) {
+    return Invalid(format::Described(leaf.column) +
+                   " has several values in a row: WHERE of an index cannot be over it");
+  }
+  const auto known =
+      std::ranges::find_if(*columns, [&leaf](const format::IndexColumnRecord& column) {
+        return format::HasSameValues(column, leaf.column);
+      });
+  condition.kind = format::Condition::Kind::kLeaf;
+  condition.column = static_cast<size_t>(known - columns->begin());
+  condition.values = leaf.values;
+  condition.accepts_null = leaf.accepts_null;
+  condition.part = leaf.part;
+  condition.lacks_part = leaf.lacks_part;
+  if (known == columns->end()) columns->push_back(leaf.column);
+  return condition;
+}
+
+// The predicate with the families and types that its columns have now.
+Predicate WithTypes(const Predicate& predicate, const format::TableRecord& table) {
+  std::vector<Predicate> children;
+  for (const Predicate& child : predicate.children()) children.push_back(WithTypes(child, table));
+  switch (predicate.kind()) {
+    case Predicate::Kind::kTrue:
+      return predicate;
+    case Predicate::Kind::kAnd:
+      return Predicate::And(std::move(children));
+    case Predicate::Kind::kOr:
+      return Predicate::Or(std::move(children));
+    case Predicate::Kind::kNot:
+      return Predicate::Not(std::move(children.front()));
+    default:
+      break;
+  }
+  const format::FamilyRecord& family =
+      predicate.family().empty() ? table.first_family() : *table.FindFamily(predicate.family());
+  std::string column = family.options.name + ":" + predicate.qualifier();
+  Predicate typed = Predicate::Compare(predicate.kind(), std::move(column), predicate.values());
+  if (!predicate.functions().empty()) typed = typed.WithFunctions(predicate.functions());
+  if (predicate.type().has_value()) return typed.As(*predicate.type());
+  if (!predicate.functions().empty()) return typed;
+  return typed.As(table.TypeOf(family.id, predicate.qualifier()));
+}
+
+Result<format::IndexPredicate> PredicateOf(const std::string& text,
+                                           const format::TableRecord& table) {
+  if (text.size() > kIndexWhereBytesMax) {
+    return Invalid("it has " + std::to_string(text.size()) + " bytes, the limit is " +
+                   std::to_string(kIndexWhereBytesMax));
+  }
+  ASSIGN_OR_RETURN(const Predicate predicate, Predicate::Parse(text));
+  if (predicate.depth() > kIndexWhereDepthMax) {
+    return Invalid("it has " + std::to_string(predicate.depth()) +
+                   " levels of AND, OR and NOT, the limit is " +
+                   std::to_string(kIndexWhereDepthMax));
+  }
+  if (predicate.parameter_count() > 0) return Invalid("it has a parameter");
+  if (NamesRowKey(predicate)) return Invalid("it is over _row, which is no column");
+  ASSIGN_OR_RETURN(const BoundPredicate bound, BoundPredicate::Bind(predicate, table));
+  format::IndexPredicate where{.text = WithTypes(predicate, table).ToString()};
+  if (where.text.size() > kIndexWhereBytesMax) {
+    return Invalid("with families and types it has " + std::to_string(where.text.size()) +
+                   " bytes, the limit is " + std::to_string(kIndexWhereBytesMax));
+  }
+  ASSIGN_OR_RETURN(where.root, ConditionOf(bound.root(), &where.columns));
+  return where;
+}
+
+// Makes the table's index partial if the options say so. Requires: the types of columns are set.
+Status SetWhere(const IndexOptions& options, const format::TableRecord& table,
+                format::IndexRecord* index) {
+  if (options.where.empty()) return {};
+  const std::string start = "index " + base::Quote(options.name) + ": ";
+  if (options.unique) return Invalid(start + "it is unique: it cannot have a WHERE");
+  if (format::IsMultiValued(index->columns.front())) {
+    return Invalid(start + format::Described(index->columns.front()) +
+                   " has several values in a row: the index cannot have a WHERE");
+  }
+  Result<format::IndexPredicate> where = PredicateOf(options.where, table);
+  if (!where.has_value()) {
+    return {where.error().code(), start + "WHERE: " + std::string(where.error().message())};
+  }
+  index->where = *std::move(where);
   return {};
 }
 
@@ -214,6 +348,9 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
     RETURN_IF_ERROR(AddIndex(index, &table));
   }
   RETURN_IF_ERROR(AddColumns(options, &table));
+  for (size_t i = 0; i < options.indexes.size(); ++i) {
+    RETURN_IF_ERROR(SetWhere(options.indexes[i], table, &table.indexes[i]));
+  }
   RETURN_IF_ERROR(SetObserversIn(options.observers, &table));
   RETURN_IF_ERROR(SetRowKeyIn(options.row_key, /*has_cells=*/false, &table));
   random->Fill(table.hash_secret);
@@ -236,7 +373,8 @@ Status AddIndexTo(const IndexOptions& options, format::TableRecord* table) {
   RETURN_IF_ERROR(AddIndex(options, table));
   // What is there already has not been checked.
   if (options.unique) table->indexes.back().state = format::IndexState::kBuilding;
-  return KeepTypes(table->indexes.back(), before, table);
+  RETURN_IF_ERROR(KeepTypes(table->indexes.back(), before, table));
+  return SetWhere(options, *table, &table->indexes.back());
 }
 
 Status IndexNotFound(const format::TableRecord& table, std::string_view index) {
@@ -367,10 +505,16 @@ Status DropFamilyOf(std::string_view name, format::TableRecord* table) {
   if (family == nullptr) return FamilyNotFound(*table, name);
   const std::string where = "family " + base::Quote(name) + " cannot be dropped: ";
   for (const format::IndexRecord& index : table->indexes) {
-    for (const format::IndexColumnRecord& column : index.columns) {
-      if (column.family != family->id) continue;
+    if (index.AnyColumn([family](const format::IndexColumnRecord& column) {
+          return column.family == family->id;
+        })) {
       return Invalid(where + "index " + base::Quote(index.name) +
                      " is over one of its columns; drop it first");
+    }
+    for (const format::IncludedColumnRecord& column : index.included) {
+      if (column.family != family->id) continue;
+      return Invalid(where + "index " + base::Quote(index.name) +
+                     " includes one of its columns; drop it first");
     }
   }
   if (table->family_count() == 1) {
@@ -427,12 +571,16 @@ TableOptions OptionsOf(const format::TableRecord& table) {
     IndexOptions& index = options.indexes.emplace_back();
     index.name = record.name;
     index.unique = record.unique;
+    if (record.where.has_value()) index.where = record.where->text;
     for (const format::IndexColumnRecord& column : record.columns) {
       index.columns.push_back({.family = name_of(column.family),
                                .qualifier = column.qualifier,
                                .type = column.type,
                                .descending = column.descending,
                                .functions = format::AsDeclared(column.functions)});
+    }
+    for (const format::IncludedColumnRecord& column : record.included) {
+      index.include.push_back({.family = name_of(column.family), .qualifier = column.qualifier});
     }
   }
   for (const format::ColumnTypeRecord& column : table.columns) {

@@ -78,6 +78,16 @@ bool Cursor::Next() {
   return found.has_value() && *found;
 }
 
+Result<std::string> Cursor::Token() const {
+  return Guarded([this]() -> Result<std::string> {
+    if (open_ == nullptr) return Status::Closed("the cursor was moved from");
+    if (open_->in_child()) return ForkedChild();
+    return open_->Token();
+  });
+}
+
+bool Cursor::continues_exactly() const { return open_->continues_exactly(); }
+
 PinnedRow::PinnedRow() noexcept = default;
 PinnedRow::PinnedRow(PinnedRow&& other) noexcept
     : open_(std::move(other.open_)), view_(std::exchange(other.view_, {})) {}

@@ -105,6 +105,7 @@ Status EngineImpl::Start() {
 void EngineImpl::BuildComponents() {
   Storage* storage = database_.opened.storage.get();
   RegionSet* regions = database_.regions.get();
+  database_id_ = storage->catalog().database;
   history_ = std::make_shared<SchemaHistory>(regions);
   named_snapshots_ = std::make_shared<NamedSnapshots>(database_.files.get(), regions);
   if (!options_.read_only) SealOldSegments(database_, &segments_);
@@ -115,7 +116,7 @@ void EngineImpl::BuildComponents() {
                       .snapshots = snapshots_.get(),
                       .health = &health_,
                       .monitor = &monitor_,
-                      .database = storage->catalog().database,
+                      .database = database_id_,
                       .section_alignment = tuning_.section_alignment,
                       .limits = {.bytes = tuning_.file_bytes, .rows = tuning_.file_rows},
                       .join_bytes = tuning_.join_bytes,

@@ -247,7 +247,7 @@ class EngineImpl final : public Engine {
                               const ScanOptions& scan, const ObserverList& observers);
   Result<std::unique_ptr<RowSource>> FilteredQuery(const QueryRequest& request,
                                                    const ObserverList& observers, TableView* view);
-  Result<Cursor> QueryObserved(std::string_view table, const QueryRequest& request,
+  Result<Cursor> QueryObserved(std::string_view table, QueryRequest request,
                                const ObserverList& observers);
   Result<uint64_t> CountObserved(std::string_view table, const QueryRequest& request,
                                  const ObserverList& observers);
@@ -321,14 +321,22 @@ class EngineImpl final : public Engine {
   /// The regions of a scan; none of them, with `*are_many`, if they are to be pinned in parts.
   Result<TableView> ViewOfScan(const ReadOptions& options, std::string_view table,
                                const ScanOptions& scan, bool* are_many);
+  /// A scan that was begun: of the rows after its token, or before it.
+  struct ScanCall {
+    ScanOptions scan;
+    TableView view;
+    bool are_many = false;  ///< See ViewOfScan.
+    CursorOrigin origin;
+  };
+  Result<ScanCall> BeginScan(const ReadOptions& options, std::string_view table,
+                             const ScanOptions& scan);
+  Result<CursorOrigin> BeginQuery(const TableView& view, QueryRequest* request);
   Result<std::unique_ptr<RowSource>> OpenScan(const ReadOptions& options, std::string_view table,
-                                              const ScanOptions& scan, bool are_many,
-                                              TableView view);
+                                              ScanCall* call);
   Result<Cursor> ScanStored(const ReadOptions& options, std::string_view table,
                             const ScanOptions& scan);
   Result<std::unique_ptr<RowSource>> ScanManyRegions(const ReadOptions& options,
-                                                     std::string_view table,
-                                                     const ScanOptions& scan);
+                                                     std::string_view table, ScanCall* call);
   Result<RegionView> ViewOfRow(const ReadOptions& options, std::string_view table,
                                std::string_view row);
   template <typename Chooser>
@@ -341,14 +349,15 @@ class EngineImpl final : public Engine {
   /// nullopt: it was dropped.
   Result<std::optional<TableView>> ViewOf(format::TableId id);
   Result<Cursor> NewCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table,
-                           const ReadOptions& options);
+                           CursorOrigin origin);
   ReadResources read_resources() const {
     return {.file_system = environment_.file_system,
             .cache_bytes = tuning_.block_cache_bytes,
             .memory = database_.memory.get(),
             .overlap_memory = overlaps_->memstore_memory(),
             .index_reads = index_reads_.get(),
-            .read_buffer_bytes = tuning_.read_buffer_bytes};
+            .read_buffer_bytes = tuning_.read_buffer_bytes,
+            .clock = environment_.clock};
   }
 
   const std::string path_;
@@ -364,6 +373,7 @@ class EngineImpl final : public Engine {
   TimeSource time_;
   const std::shared_ptr<SnapshotRegistry> snapshots_;
   const std::shared_ptr<OpenHandles> handles_;
+  format::DatabaseId database_id_;
   Gate calls_;  // Every call of the API is inside; Close waits for them.
   std::unique_ptr<BackgroundJobs> jobs_;
 

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "format/hash.h"
 #include "format/row/data_section.h"
+#include "index/covering.h"
 #include "index/distinct_count.h"
 #include "index/section.h"
 #include "store_file/store_file.h"
@@ -88,6 +89,7 @@ Status IndexMeasurer::Add(const IndexedFile& file) {
       found_.size_bytes += section.size_bytes;
     }
   }
+  if (section_->records() != nullptr) found_.included_bytes += section_->records()->size_bytes();
   ASSIGN_OR_RETURN(data_, store.Family(index_.columns[0].family));
   if (data_ != nullptr) found_.blocks += data_->block_count();
   block_.reset();

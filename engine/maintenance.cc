@@ -10,6 +10,7 @@
 #include "base/guarded.h"
 #include "base/passing.h"
 #include "base/status_macros.h"
+#include "engine/region/size_rules.h"
 #include "tandem/limits.h"
 #include "wal/log.h"
 
@@ -19,8 +20,6 @@ namespace {
 constexpr int64_t kRetryMicros = 1'000'000;
 // A merge reads and writes more than a flush before it fails again, and nobody waits for it.
 constexpr int64_t kMergeAgainMicros = 10'000'000;
-// The log may hold this many memstores' worth before memstores are flushed to shorten it.
-constexpr uint64_t kLogMemstores = 4;
 // The log is checked after every 1 / kLookFraction of a memstore that was logged, the write
 // throttle after the memstores grew by 1 / kLookFraction of their budget.
 constexpr uint64_t kLookFraction = 16;
@@ -34,7 +33,7 @@ bool IsTriedAgain(const Status& status) {
 }  // namespace
 
 bool IsFull(const Memstore& memstore, uint64_t memstore_bytes) {
-  return memstore.size_bytes() > memstore_bytes;
+  return IsMemstoreFull(memstore.size_bytes(), memstore_bytes);
 }
 
 Maintenance::Maintenance(const Dependencies& dependencies)
@@ -134,22 +133,20 @@ void Maintenance::RecordChanged(const Table& table) {
 
 // Many small memstores can exceed the common budget though none is full: switches the largest.
 void Maintenance::RelieveMemory() {
-  const uint64_t total = deps_.tuning.memstores_total_bytes;
-  const uint64_t limit = total - total / 8;
+  const uint64_t limit = ActiveBytesMax(deps_.tuning.memstores_total_bytes);
   if (active_bytes_ <= limit) return;
-  std::vector<std::pair<uint64_t, Region*>> by_size;
-  for (const auto& region : deps_.regions->regions()) {
-    by_size.emplace_back(region->active()->size_bytes(), region.get());
-  }
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (const auto& [bytes, region] : by_size) {
-    if (active_bytes_ <= limit) return;
-    SwitchAndSchedule(region);
+  const auto regions = deps_.regions->regions();
+  std::vector<uint64_t> sizes;
+  for (const auto& region : regions) sizes.push_back(region->active()->size_bytes());
+  LargestFirst largest(sizes);
+  while (active_bytes_ > limit && !largest.empty()) {
+    SwitchAndSchedule(regions[largest.Next()].get());
   }
 }
 
-uint64_t Maintenance::LogBytesMax() const { return kLogMemstores * deps_.tuning.memstore_bytes; }
+uint64_t Maintenance::LogBytesMax() const {
+  return engine::LogBytesMax(deps_.tuning.memstore_bytes);
+}
 
 void Maintenance::RelieveLog() {
   deps_.log->UpdateLogBytes();
@@ -244,7 +241,7 @@ void Maintenance::ScheduleMerges(Region* region) {
 }
 
 bool Maintenance::IsTooLarge(const Region& region) const {
-  return BytesOf(region.version()->files) > deps_.tuning.region_bytes_max;
+  return IsRegionTooLarge(BytesOf(region.version()->files), deps_.tuning.region_bytes_max);
 }
 
 void Maintenance::ScheduleResize(Region* region) {

@@ -183,21 +183,18 @@ Result<Cursor> EngineImpl::ScanObserved(const ReadOptions& options, std::string_
   const ObservedScan observed{.table = table, .options = options, .scan = scan};
   RETURN_IF_ERROR(observers.AskAll(
       "BeforeScan", [&](Observer& observer) { return observer.BeforeScan(observed); }));
-  bool are_many = false;
-  ASSIGN_OR_RETURN(TableView view, ViewOfScan(options, table, scan, &are_many));
+  ASSIGN_OR_RETURN(ScanCall call, BeginScan(options, table, scan));
   ASSIGN_OR_RETURN(std::optional<RowFilter> filter,
-                   RowFilter::Make(observers, view.table, options, true));
+                   RowFilter::Make(observers, call.view.table, options, true));
   std::unique_ptr<RowSource> source;
   if (filter.has_value()) {
-    ScanOptions unlimited = scan;
-    unlimited.limit = 0;
-    ASSIGN_OR_RETURN(source,
-                     OpenScan(filter->whole_rows(), table, unlimited, are_many, std::move(view)));
+    call.scan.limit = 0;
+    ASSIGN_OR_RETURN(source, OpenScan(filter->whole_rows(), table, &call));
     source = NewFilteredRows(std::move(source), *std::move(filter), scan.limit);
   } else {
-    ASSIGN_OR_RETURN(source, OpenScan(options, table, scan, are_many, std::move(view)));
+    ASSIGN_OR_RETURN(source, OpenScan(options, table, &call));
   }
-  ASSIGN_OR_RETURN(Cursor cursor, NewCursor(std::move(source), table, options));
+  ASSIGN_OR_RETURN(Cursor cursor, NewCursor(std::move(source), table, std::move(call.origin)));
   RETURN_IF_ERROR(observers.AskAll(
       "AfterScan", [&](Observer& observer) { return observer.AfterScan(observed); }));
   return cursor;
@@ -215,12 +212,12 @@ Result<std::unique_ptr<RowSource>> EngineImpl::FilteredQuery(const QueryRequest&
   unlimited.limit = 0;
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source,
                    QueryRows({request.resources, filter->whole_rows(), request.predicate, unlimited,
-                              request.values},
+                              request.values, request.from, request.limits, request.no_scan},
                              std::move(*view)));
   return NewFilteredRows(std::move(source), *std::move(filter), request.query.limit);
 }
 
-Result<Cursor> EngineImpl::QueryObserved(std::string_view table, const QueryRequest& request,
+Result<Cursor> EngineImpl::QueryObserved(std::string_view table, QueryRequest request,
                                          const ObserverList& observers) {
   const ObservedQuery query{.table = table,
                             .predicate = request.predicate,
@@ -228,11 +225,13 @@ Result<Cursor> EngineImpl::QueryObserved(std::string_view table, const QueryRequ
                             .query = request.query};
   RETURN_IF_ERROR(AskQuery(observers, query));
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  ASSIGN_OR_RETURN(CursorOrigin origin, BeginQuery(view, &request));
+  request.from = origin.from.has_value() ? &*origin.from : nullptr;
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source, FilteredQuery(request, observers, &view));
   if (source == nullptr) {
     ASSIGN_OR_RETURN(source, QueryRows(request, std::move(view)));
   }
-  ASSIGN_OR_RETURN(Cursor cursor, NewCursor(std::move(source), table, request.options));
+  ASSIGN_OR_RETURN(Cursor cursor, NewCursor(std::move(source), table, std::move(origin)));
   RETURN_IF_ERROR(AskAfterQuery(observers, query));
   return cursor;
 }

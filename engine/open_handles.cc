@@ -94,23 +94,78 @@ void OpenPin::Release() {
 Result<bool> OpenCursor::Next(RowView* row) {
   GatePass pass(open_->gate);
   if (!pass.inside()) return Status::Closed("the cursor's database is closed");
-  RETURN_IF_ERROR(cancellation_.Check());  // Not the end, if the batch had more rows.
+  // Not the end, if the batch had more rows.
+  const Status status = origin_.limits.cancellation.Check();
+  if (is_in_batch_) GetPositionInBatch(&before_batch_);
+  is_in_batch_ = false;
   left_ = {};
-  ASSIGN_OR_RETURN(const bool more, open_->source->NextBatch(batch_.get()));
-  if (!more) return false;
+  RETURN_IF_ERROR(WithProgress(status));
+  const Result<bool> more = open_->source->NextBatch(batch_.get());
+  RETURN_IF_ERROR(WithProgress(more.status()));
+  if (!*more) return false;
+  if (origin_.limits.meter != nullptr) origin_.limits.meter->ForgetPassed();
+  is_in_batch_ = true;
   left_ = batch_->rows();
   *row = left_.front();
   left_ = left_.subspan(1);
   return true;
 }
 
+// Of the row that was given last. Reuses the memory of `*position`: it is asked for every batch.
+void OpenCursor::GetPositionInBatch(std::optional<Position>* position) const {
+  if (!position->has_value()) position->emplace();
+  const auto assign = [](std::string_view bytes, std::optional<std::string>* out) {
+    if (!out->has_value()) out->emplace();
+    (*out)->assign(bytes);
+  };
+  const std::string_view entry = open_->source->entry();
+  if (!entry.empty()) assign(entry, &(*position)->entry);
+  assign(batch_->rows()[batch_->size() - left_.size() - 1].key(), &(*position)->key);
+}
+
+// Of a read that was stopped it is where that was, if that is known.
+std::optional<Position> OpenCursor::Where() const {
+  std::optional<Position> position;
+  if (is_in_batch_) {
+    GetPositionInBatch(&position);
+    return position;
+  }
+  const ReadMeter* const meter = origin_.limits.meter.get();
+  if (meter != nullptr && meter->passed().has_value()) return meter->passed();
+  return before_batch_;
+}
+
+// Says how far a read came that its budget stopped.
+Status OpenCursor::WithProgress(const Status& status) const {
+  if (status.code() != StatusCode::kOverBudget || origin_.limits.meter == nullptr) return status;
+  const std::optional<Position> where = Where();
+  std::string message(status.message());
+  if (!where.has_value()) {
+    message += "; no row was reached";
+  } else if (where->key.has_value()) {
+    message += "; it came to row " + base::Quote(*where->key);
+  } else {
+    message += "; it is done with a part of the index";
+  }
+  return Status::OverBudget(message + ". Go on with the cursor's token, or give it more");
+}
+
+Result<std::string> OpenCursor::Token() const {
+  GatePass pass(open_->gate);
+  if (!pass.inside()) return Status::Closed("the cursor's database is closed");
+  const std::optional<Position> where = Where();
+  if (where.has_value()) return EncodeToken(origin_.scope, *where);
+  if (origin_.from.has_value()) return EncodeToken(origin_.scope, origin_.from->position);
+  return std::string();
+}
+
 std::unique_ptr<OpenCursor> OpenHandles::NewCursor(std::unique_ptr<RowSource> source,
-                                                   std::string_view table,
-                                                   base::Cancellation cancellation) {
+                                                   std::string_view table, CursorOrigin origin) {
   auto open = std::make_shared<OpenSource>();
   open->table = table;
   open->source = std::move(source);
-  auto cursor = std::make_unique<OpenCursor>(shared_from_this(), open, TakeBatch(), cancellation);
+  auto cursor =
+      std::make_unique<OpenCursor>(shared_from_this(), open, TakeBatch(), std::move(origin));
   base::MutexLock lock(mutex_);
   sources_.insert(std::move(open));
   return cursor;

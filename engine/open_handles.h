@@ -17,6 +17,7 @@
 #include "base/fork_mark.h"
 #include "base/mutex.h"
 #include "engine/query/point_reader.h"
+#include "engine/query/token.h"
 #include "engine/read/row_source.h"
 #include "engine/region/named_snapshots.h"
 #include "engine/region/schema_history.h"
@@ -41,10 +42,10 @@ struct OpenSource {
 class OpenCursor {
  public:
   OpenCursor(std::shared_ptr<OpenHandles> handles, std::shared_ptr<OpenSource> open,
-             std::unique_ptr<format::RowBatch> batch, base::Cancellation cancellation)
+             std::unique_ptr<format::RowBatch> batch, CursorOrigin origin)
       : handles_(std::move(handles)),
         open_(std::move(open)),
-        cancellation_(cancellation),
+        origin_(std::move(origin)),
         batch_(std::move(batch)) {}
   ~OpenCursor();
   OpenCursor(const OpenCursor&) = delete;
@@ -53,7 +54,9 @@ class OpenCursor {
   /// The next row, if it was read along with the one before. A cursor that was cut off or cancelled
   /// has none.
   bool NextOfBatch(RowView* row) {
-    if (left_.empty() || open_->gate.is_closed() || cancellation_.is_cancelled()) return false;
+    if (left_.empty() || open_->gate.is_closed() || origin_.limits.cancellation.is_cancelled()) {
+      return false;
+    }
     *row = left_.front();
     left_ = left_.subspan(1);
     return true;
@@ -61,6 +64,9 @@ class OpenCursor {
   /// The next row, or the next piece of one; false at the end. Errors: those of
   /// RowSource::NextBatch; kClosed. Lifetime of `*row`: until the next call.
   Result<bool> Next(RowView* row);
+  /// A token of where the cursor is. Errors: kClosed.
+  Result<std::string> Token() const;
+  bool continues_exactly() const { return origin_.is_exact; }
   /// Whether this process is a forked child of the one that made it: then it must be neither used
   /// nor destroyed.
   bool in_child() const;
@@ -68,10 +74,17 @@ class OpenCursor {
  private:
   const std::shared_ptr<OpenHandles> handles_;
   const std::shared_ptr<OpenSource> open_;
-  const base::Cancellation cancellation_;
+  const CursorOrigin origin_;
+  // Where the rows before the batch end; nullopt: there is none before it.
+  std::optional<Position> before_batch_;
+  bool is_in_batch_ = false;  // The row given last is one of it.
   // Not in the source: Invalidate may end that while the cursor's thread looks for its next row.
   std::unique_ptr<format::RowBatch> batch_;
   std::span<const RowView> left_;  // Of the batch.
+
+  void GetPositionInBatch(std::optional<Position>* position) const;
+  std::optional<Position> Where() const;
+  Status WithProgress(const Status& status) const;
 };
 
 /// What a PinnedRow holds of the database, shared with the list so that it can be cut off.
@@ -203,7 +216,7 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   bool in_child() const { return fork_mark_->in_child(); }
   /// Counts the cursor while it lives. `table` is for the message of CheckNoneOpen.
   std::unique_ptr<OpenCursor> NewCursor(std::unique_ptr<RowSource> source, std::string_view table,
-                                        base::Cancellation cancellation) EXCLUDES(mutex_);
+                                        CursorOrigin origin) EXCLUDES(mutex_);
   /// Lists the pin, which counts while it holds a row.
   std::unique_ptr<OpenPin> NewPin(std::string_view table) EXCLUDES(mutex_);
   std::unique_ptr<SnapshotState> NewSnapshot(SnapshotPoint point);

@@ -15,6 +15,7 @@
 #include "engine/query/plan.h"
 #include "engine/query/query.h"
 #include "engine/query/scan.h"
+#include "engine/query/token.h"
 #include "engine/transaction/own_writes.h"
 #include "engine/verify/catalog.h"
 #include "engine/verify/view.h"
@@ -181,7 +182,7 @@ Result<std::optional<Row>> EngineImpl::GetAt(const SnapshotPoint& point, const R
 // (docs/decisions/0021).
 Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions& options,
                                                                std::string_view name,
-                                                               const ScanOptions& scan) {
+                                                               ScanCall* call) {
   SnapshotPoint point;
   if (options.snapshot == nullptr) {
     point = TakePoint();
@@ -190,6 +191,7 @@ Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions
   }
   // Later parts see no write that a transaction has added meanwhile.
   if (point.own != nullptr) point.own = std::make_shared<const OwnWrites>(*point.own);
+  call->origin.scope.sequence = point.point().sequence.value;
   if (time_.TakeChange()) ReportClock();
   const auto pin = [this, point,
                     table = std::string(name)](const RegionsWanted& wanted) -> Result<TableView> {
@@ -201,7 +203,8 @@ Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions
     view.registration = point.pinned();
     return view;
   };
-  return ScanInParts({read_resources(), options, scan}, pin, tuning_.scan_regions);
+  return ScanInParts({read_resources(), options, call->scan, call->origin.limits}, pin,
+                     tuning_.scan_regions);
 }
 
 Result<std::optional<TableView>> EngineImpl::ViewOf(format::TableId id) {
@@ -240,10 +243,17 @@ Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string
 }
 
 Result<Cursor> EngineImpl::NewCursor(Result<std::unique_ptr<RowSource>> source,
-                                     std::string_view table, const ReadOptions& options) {
+                                     std::string_view table, CursorOrigin origin) {
   if (!source.has_value()) return source.error();
-  return Cursor(
-      handles_->NewCursor(std::move(*source), table, base::Cancellation(options.cancelled)));
+  return Cursor(handles_->NewCursor(std::move(*source), table, std::move(origin)));
+}
+
+// Takes the query's token, if it has one, and begins to count what it costs.
+Result<CursorOrigin> EngineImpl::BeginQuery(const TableView& view, QueryRequest* request) {
+  ASSIGN_OR_RETURN(CursorOrigin origin, engine::BeginQuery(*request, database_id_, view));
+  request->limits = origin.limits;
+  request->no_scan = options_.no_scan_tables.contains(view.table->name);
+  return origin;
 }
 
 Result<std::optional<Row>> EngineImpl::Get(const ReadOptions& options, std::string_view table,
@@ -316,12 +326,27 @@ Result<TableView> EngineImpl::ViewOfScan(const ReadOptions& options, std::string
   return ViewOfRegions(options, table, regions_of);
 }
 
+// The table is looked at first, so that a token of another one is refused; then what is left.
+Result<EngineImpl::ScanCall> EngineImpl::BeginScan(const ReadOptions& options,
+                                                   std::string_view table,
+                                                   const ScanOptions& scan) {
+  ScanCall call;
+  ASSIGN_OR_RETURN(call.view, ViewOfScan(options, table, scan, &call.are_many));
+  ASSIGN_OR_RETURN(call.origin,
+                   engine::BeginScan(options, scan, database_id_, call.view, environment_.clock));
+  call.scan = ScanFrom(scan, call.origin.from);
+  if (!call.origin.from.has_value()) return call;
+  ASSIGN_OR_RETURN(call.view, ViewOfScan(options, table, call.scan, &call.are_many));
+  const uint64_t sequence = call.view.point.sequence.value;
+  call.origin.is_exact &= std::exchange(call.origin.scope.sequence, sequence) == sequence;
+  return call;
+}
+
 Result<std::unique_ptr<RowSource>> EngineImpl::OpenScan(const ReadOptions& options,
-                                                        std::string_view table,
-                                                        const ScanOptions& scan, bool are_many,
-                                                        TableView view) {
-  if (are_many) return ScanManyRegions(options, table, scan);
-  return ScanRows(read_resources(), std::move(view), options, scan);
+                                                        std::string_view table, ScanCall* call) {
+  if (call->are_many) return ScanManyRegions(options, table, call);
+  return ScanRows({read_resources(), options, call->scan, call->origin.limits, true},
+                  std::move(call->view));
 }
 
 Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view table,
@@ -329,21 +354,21 @@ Result<Cursor> EngineImpl::Scan(const ReadOptions& options, std::string_view tab
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kScan);
-  bool are_many = false;
-  ASSIGN_OR_RETURN(TableView view, ViewOfScan(options, table, scan, &are_many));
-  if (IsObserved(*view.table)) {
-    return ScanObserved(options, table, scan, TakeObservers(&view));
+  ASSIGN_OR_RETURN(ScanCall call, BeginScan(options, table, scan));
+  if (IsObserved(*call.view.table)) {
+    return ScanObserved(options, table, scan, TakeObservers(&call.view));
   }
-  return NewCursor(OpenScan(options, table, scan, are_many, std::move(view)), table, options);
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows, OpenScan(options, table, &call));
+  return NewCursor(std::move(rows), table, std::move(call.origin));
 }
 
 // A copy has what is stored: no observer is asked.
 Result<Cursor> EngineImpl::ScanStored(const ReadOptions& options, std::string_view table,
                                       const ScanOptions& scan) {
   monitor_.CountCall(Monitor::Call::kScan);
-  bool are_many = false;
-  ASSIGN_OR_RETURN(TableView view, ViewOfScan(options, table, scan, &are_many));
-  return NewCursor(OpenScan(options, table, scan, are_many, std::move(view)), table, options);
+  ASSIGN_OR_RETURN(ScanCall call, BeginScan(options, table, scan));
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows, OpenScan(options, table, &call));
+  return NewCursor(std::move(rows), table, std::move(call.origin));
 }
 
 Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view table,
@@ -352,12 +377,15 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kQuery);
   const ReadResources resources = read_resources();
-  const QueryRequest request{resources, options, predicate, query};
+  QueryRequest request{resources, options, predicate, query};
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  ASSIGN_OR_RETURN(CursorOrigin origin, BeginQuery(view, &request));
   if (IsObserved(*view.table)) {
     return QueryObserved(table, request, TakeObservers(&view));
   }
-  return NewCursor(QueryRows(request, std::move(view)), table, options);
+  request.from = origin.from.has_value() ? &*origin.from : nullptr;
+  Result<std::unique_ptr<RowSource>> rows = QueryRows(request, std::move(view));
+  return NewCursor(std::move(rows), table, std::move(origin));
 }
 
 Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view table,
@@ -366,8 +394,10 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view 
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kCount);
   const ReadResources resources = read_resources();
-  const QueryRequest request{resources, options, predicate, query};
+  QueryRequest request{resources, options, predicate, query};
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  ASSIGN_OR_RETURN(const CursorOrigin origin, BeginQuery(view, &request));
+  request.from = origin.from.has_value() ? &*origin.from : nullptr;
   if (IsObserved(*view.table)) {
     return CountObserved(table, request, TakeObservers(&view));
   }
@@ -379,7 +409,11 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
-  return ExplainQuery({read_resources(), options, predicate, query}, std::move(view));
+  const ReadResources resources = read_resources();
+  QueryRequest request{resources, options, predicate, query};
+  ASSIGN_OR_RETURN(const CursorOrigin origin, BeginQuery(view, &request));
+  request.from = origin.from.has_value() ? &*origin.from : nullptr;
+  return ExplainQuery(request, std::move(view));
 }
 
 Result<PreparedQuery> EngineImpl::Prepare(std::string_view name, const Predicate& predicate,
@@ -404,12 +438,15 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* quer
   monitor_.CountCall(Monitor::Call::kQuery);
   const PreparedState& state = *query->state();
   const ReadResources resources = read_resources();
-  const QueryRequest request{resources, options, state.predicate, state.query, &state.values};
+  QueryRequest request{resources, options, state.predicate, state.query, &state.values};
   ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  ASSIGN_OR_RETURN(CursorOrigin origin, BeginQuery(view, &request));
   if (IsObserved(*view.table)) {
     return QueryObserved(state.table, request, TakeObservers(&view));
   }
-  return NewCursor(QueryRows(request, std::move(view)), state.table, options);
+  request.from = origin.from.has_value() ? &*origin.from : nullptr;
+  Result<std::unique_ptr<RowSource>> rows = QueryRows(request, std::move(view));
+  return NewCursor(std::move(rows), state.table, std::move(origin));
 }
 
 Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* query) {
@@ -418,8 +455,10 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* qu
   monitor_.CountCall(Monitor::Call::kCount);
   const PreparedState& state = *query->state();
   const ReadResources resources = read_resources();
-  const QueryRequest request{resources, options, state.predicate, state.query, &state.values};
+  QueryRequest request{resources, options, state.predicate, state.query, &state.values};
   ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  ASSIGN_OR_RETURN(const CursorOrigin origin, BeginQuery(view, &request));
+  request.from = origin.from.has_value() ? &*origin.from : nullptr;
   if (IsObserved(*view.table)) {
     return CountObserved(state.table, request, TakeObservers(&view));
   }
@@ -431,8 +470,11 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, PreparedQuer
   if (!pass.inside()) return Closed();
   const PreparedState& state = *query->state();
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, state.table));
-  return ExplainQuery({read_resources(), options, state.predicate, state.query, &state.values},
-                      std::move(view));
+  const ReadResources resources = read_resources();
+  QueryRequest request{resources, options, state.predicate, state.query, &state.values};
+  ASSIGN_OR_RETURN(const CursorOrigin origin, BeginQuery(view, &request));
+  request.from = origin.from.has_value() ? &*origin.from : nullptr;
+  return ExplainQuery(request, std::move(view));
 }
 
 Result<Snapshot> EngineImpl::TakeSnapshot() {

@@ -44,6 +44,8 @@ SpaceKind KindOf(SectionKind kind) {
     case SectionKind::kIndexDirectory:
     case SectionKind::kIndexPresent:
     case SectionKind::kIndexTouched:
+    case SectionKind::kIndexRecords:
+    case SectionKind::kIndexRecordDirectory:
       return SpaceKind::kIndex;
     default:
       return SpaceKind::kRest;

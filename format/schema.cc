@@ -30,6 +30,13 @@
 //                   5  state        varint: 1 building, 2 ready, 3 dropping, 4 checking
 //                   7  column *     column record, 1 to kIndexColumnsMax
 //                   9  unique       varint, 1; left out of an index that is not unique
+//                  11  included *   included record, 0 to kIncludedColumnsMax: other columns
+//                  13  where        predicate record; left out of an index of all rows
+//   included        1  family       as in a column record
+//                   3  qualifier    as in a column record
+//   predicate       1  text         1 to 4,096 bytes
+//                   3  column *     column record, as of an index; none is multi-valued
+//                   5  root         condition record (format/condition.cc)
 //   column          1  family       varint u8, an id of the table's families
 //                   3  qualifier    0 to 2,048 bytes
 //                   5  type         varint, a number of ColumnType
@@ -84,7 +91,16 @@ enum FamilyTag : uint64_t {
   kFormerLimits = 15
 };
 enum FormerLimitsTag : uint64_t { kChangedAt = 1, kFormerVersions = 3, kExpiredThrough = 5 };
-enum IndexTag : uint64_t { kIndexId = 1, kIndexName = 3, kState = 5, kColumn = 7, kUnique = 9 };
+enum IndexTag : uint64_t {
+  kIndexId = 1,
+  kIndexName = 3,
+  kState = 5,
+  kColumn = 7,
+  kUnique = 9,
+  kIncluded = 11,
+  kWhere = 13
+};
+enum PredicateTag : uint64_t { kPredicateText = 1, kPredicateColumn = 3, kRoot = 5 };
 enum ColumnTag : uint64_t {
   kColumnFamily = 1,
   kQualifier = 3,
@@ -351,6 +367,77 @@ Result<ColumnTypeRecord> DecodeColumnType(std::string_view bytes) {
   return column;
 }
 
+std::string EncodePredicate(const IndexPredicate& predicate) {
+  std::string out;
+  AppendField(&out, kPredicateText, predicate.text);
+  for (const IndexColumnRecord& column : predicate.columns) {
+    AppendField(&out, kPredicateColumn, EncodeColumn(column));
+  }
+  AppendField(&out, kRoot, EncodeCondition(predicate.root));
+  return out;
+}
+
+void AddPredicateColumn(FieldReader* fields, IndexPredicate* predicate) {
+  Result<IndexColumnRecord> column = DecodeColumn(fields->Repeated());
+  if (!column) return fields->Fail(column.error());
+  if (AreMultiValued(column->functions)) return fields->FailCorrupt("it has several values");
+  predicate->columns.push_back(*std::move(column));
+}
+
+Result<IndexPredicate> DecodePredicate(std::string_view bytes) {
+  FieldReader fields(bytes, "predicate record");
+  IndexPredicate predicate;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kPredicateText:
+        predicate.text = std::string(fields.Bytes());
+        if (predicate.text.empty() || predicate.text.size() > kIndexWhereBytesMax) {
+          fields.FailCorrupt("expected 1 to " + std::to_string(kIndexWhereBytesMax) + " bytes");
+        }
+        break;
+      case kPredicateColumn:
+        AddPredicateColumn(&fields, &predicate);
+        break;
+      case kRoot: {
+        Result<Condition> root = DecodeCondition(fields.Bytes(), predicate.columns.size());
+        if (root) {
+          predicate.root = *std::move(root);
+        } else {
+          fields.Fail(root.error());
+        }
+        break;
+      }
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kPredicateText, kRoot}));
+  return predicate;
+}
+
+void SetWhere(FieldReader* fields, IndexRecord* index) {
+  Result<IndexPredicate> predicate = DecodePredicate(fields->Bytes());
+  if (!predicate) return fields->Fail(predicate.error());
+  index->where = *std::move(predicate);
+}
+
+std::string EncodeIncluded(const IncludedColumnRecord& column) {
+  std::string out;
+  AppendNumberField(&out, kColumnFamily, column.family.value);
+  AppendField(&out, kQualifier, column.qualifier);
+  return out;
+}
+
+Result<IncludedColumnRecord> DecodeIncluded(std::string_view bytes) {
+  FieldReader fields(bytes, "included record");
+  ColumnTypeRecord column;
+  while (fields.Next()) {
+    if (fields.tag() == kType || !ReadColumnField(&fields, &column)) fields.Unknown();
+  }
+  RETURN_IF_ERROR(fields.Finish({kColumnFamily, kQualifier}));
+  return IncludedColumnRecord{.family = column.family, .qualifier = std::move(column.qualifier)};
+}
+
 std::string EncodeIndex(const IndexRecord& index) {
   std::string out;
   AppendNumberField(&out, kIndexId, index.id.value);
@@ -360,6 +447,10 @@ std::string EncodeIndex(const IndexRecord& index) {
     AppendField(&out, kColumn, EncodeColumn(column));
   }
   if (index.unique) AppendNumberField(&out, kUnique, 1);
+  for (const IncludedColumnRecord& column : index.included) {
+    AppendField(&out, kIncluded, EncodeIncluded(column));
+  }
+  if (index.where.has_value()) AppendField(&out, kWhere, EncodePredicate(*index.where));
   return out;
 }
 
@@ -382,6 +473,15 @@ void AddColumn(FieldReader* fields, IndexRecord* index) {
   index->columns.push_back(std::move(*column));
 }
 
+void AddIncluded(FieldReader* fields, IndexRecord* index) {
+  if (index->included.size() == kIncludedColumnsMax) {
+    return fields->Fail(TooMany("included columns of one index", kIncludedColumnsMax));
+  }
+  Result<IncludedColumnRecord> column = DecodeIncluded(fields->Repeated());
+  if (!column) return fields->Fail(column.error());
+  index->included.push_back(std::move(*column));
+}
+
 Result<IndexRecord> DecodeIndex(std::string_view bytes) {
   FieldReader fields(bytes, "index record");
   IndexRecord index;
@@ -402,6 +502,12 @@ Result<IndexRecord> DecodeIndex(std::string_view bytes) {
       case kUnique:
         index.unique = fields.Number(1) == 1;
         if (!index.unique) fields.FailCorrupt("expected 1 or no field, found 0");
+        break;
+      case kIncluded:
+        AddIncluded(&fields, &index);
+        break;
+      case kWhere:
+        SetWhere(&fields, &index);
         break;
       default:
         fields.Unknown();
@@ -431,9 +537,14 @@ void AddIndex(FieldReader* fields, TableRecord* table) {
   if (table->FindIndex(index->id) != nullptr || table->FindIndex(index->name) != nullptr) {
     return fields->FailCorrupt("an index's id or name repeats");
   }
-  for (const IndexColumnRecord& column : index->columns) {
+  if (index->AnyColumn([table](const IndexColumnRecord& column) {
+        return table->FindFamily(column.family) == nullptr;
+      })) {
+    return fields->FailCorrupt("an index's column lies in a family that does not exist");
+  }
+  for (const IncludedColumnRecord& column : index->included) {
     if (table->FindFamily(column.family) == nullptr) {
-      return fields->FailCorrupt("an index's column lies in a family that does not exist");
+      return fields->FailCorrupt("an index includes a column of a family that does not exist");
     }
   }
   table->indexes.push_back(std::move(*index));

@@ -2,6 +2,7 @@
 // schema section of every store file, so that a file can be read on its own.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/condition.h"
 #include "format/types.h"
 #include "tandem/schema.h"
 #include "tandem/status.h"
@@ -73,9 +75,24 @@ struct IndexColumnRecord {
 /// Whether both have the same values: of one column, by the same functions, as one type.
 bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b);
 
+/// A column that an index includes.
+struct IncludedColumnRecord {
+  FamilyId family;
+  std::string qualifier;
+  bool operator==(const IncludedColumnRecord&) const = default;
+};
+
 /// Of a unique index, how far it is: one that is kBuilding refuses nothing. Others are kReady.
 /// Numbers are on disk.
 enum class IndexState : uint8_t { kBuilding = 1, kReady = 2, kDropping = 3, kChecking = 4 };
+
+/// Which rows a partial index is of.
+struct IndexPredicate {
+  std::string text;  ///< As Predicate::ToString prints it, with all types.
+  /// That it is over: ascending, of one value in a row each, no two with the same values.
+  std::vector<IndexColumnRecord> columns = {};
+  Condition root = {};  ///< Over `columns`.
+};
 
 struct IndexRecord {
   IndexId id;
@@ -83,6 +100,24 @@ struct IndexRecord {
   IndexState state = IndexState::kReady;
   std::vector<IndexColumnRecord> columns;
   bool unique = false;
+  /// Of whose cells, and those of `columns`, files keep a copy by entry (index/covering.h).
+  std::vector<IncludedColumnRecord> included = {};
+  std::optional<IndexPredicate> where = std::nullopt;
+
+  /// Whether its entries depend on several columns, which may lie in several sources (rule 14).
+  bool is_of_several() const { return columns.size() > 1 || where.has_value(); }
+  /// Calls `use(column)` for the columns that its entries depend on.
+  template <typename Use>
+  void ForEachColumn(Use&& use) const {
+    std::ranges::for_each(columns, use);
+    if (where.has_value()) std::ranges::for_each(where->columns, use);
+  }
+  /// Whether `test(column)` is true of one of them.
+  template <typename Test>
+  bool AnyColumn(Test&& test) const {
+    return std::ranges::any_of(columns, test) ||
+           (where.has_value() && std::ranges::any_of(where->columns, test));
+  }
 
   /// Whether writes that would give two rows the same entry are refused.
   bool RefusesDuplicates() const {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 
-#include "format/cell/overflow_value.h"
 #include "format/cell/visibility.h"
 #include "format/functions.h"
 #include "format/value_text.h"
 #include "index/key.h"
+#include "index/partial.h"
 #include "tandem/limits.h"
 
 namespace tandem::format {
@@ -90,7 +90,20 @@ bool HasHiddenPut(const IndexColumnRecord& column, const ColumnCells& found) {
   });
 }
 
-// Requires: the index has several columns.
+// Whether a row as a file holds it may satisfy the predicate; `*is_concerned` if it has a cell or
+// marker of its columns.
+bool MaySatisfy(const IndexPredicate& predicate, std::span<const Cell> cells, bool* is_concerned) {
+  std::vector<const Cell*> puts;
+  puts.reserve(predicate.columns.size());
+  for (const IndexColumnRecord& column : predicate.columns) {
+    const ColumnCells found = FindColumn(column, cells);
+    *is_concerned |= !found.empty();
+    puts.push_back(CurrentPut(found));
+  }
+  return TruthOf(predicate, puts) != Truth::kFalse;
+}
+
+// Requires: the index is of several columns.
 void FactsOfColumns(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts) {
   const IndexColumnRecord& first = index.columns.front();
   *facts = {};
@@ -106,6 +119,10 @@ void FactsOfColumns(const IndexRecord& index, std::span<const Cell> cells, RowIn
   }
   facts->touched = !of_first.empty();
   std::string key, first_key;
+  if (index.where.has_value()) {
+    const bool may_satisfy = MaySatisfy(*index.where, cells, &has_current);
+    has_current &= may_satisfy;
+  }
   if (has_current) {
     AppendEntry(index, std::span(current).first(index.columns.size()), &key);
     facts->entries.push_back({std::move(key), true});
@@ -116,6 +133,7 @@ void FactsOfColumns(const IndexRecord& index, std::span<const Cell> cells, RowIn
     key.clear();
     if (!AppendPutKey(first, cell, &key)) continue;
     facts->present = true;
+    if (index.where.has_value()) continue;
     if (key == first_key) continue;  // The current entry starts with it.
     for (size_t i = 1; i < index.columns.size(); ++i) AppendAbsentKey(index.columns[i], &key);
     facts->entries.push_back({std::move(key), false});
@@ -125,18 +143,18 @@ void FactsOfColumns(const IndexRecord& index, std::span<const Cell> cells, RowIn
 
 }  // namespace
 
-ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells) {
-  const auto family = std::find_if(cells.begin(), cells.end(),
-                                   [&](const Cell& cell) { return cell.family >= column.family; });
-  const auto columns = std::find_if(family, cells.end(), [&](const Cell& cell) {
-    return cell.family != column.family || !IsFamilyDelete(cell);
+ColumnCells FindColumn(FamilyId family, std::string_view qualifier, std::span<const Cell> cells) {
+  const auto begin = std::find_if(cells.begin(), cells.end(),
+                                  [&](const Cell& cell) { return cell.family >= family; });
+  const auto columns = std::find_if(begin, cells.end(), [&](const Cell& cell) {
+    return cell.family != family || !IsFamilyDelete(cell);
   });
   const auto belongs = [&](const Cell& cell) {
-    return cell.family == column.family && cell.qualifier == column.qualifier;
+    return cell.family == family && cell.qualifier == qualifier;
   };
   const auto first = std::find_if(columns, cells.end(), belongs);
   const auto end = std::find_if_not(first, cells.end(), belongs);
-  return {{family, columns}, {first, end}};
+  return {{begin, columns}, {first, end}};
 }
 
 bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell) {
@@ -146,108 +164,16 @@ bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell) {
 
 bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
   for (const IndexRecord& index : table.indexes) {
-    for (const IndexColumnRecord& column : index.columns) {
-      if (ConcernsColumn(column, cell)) return true;
+    const auto concerns = [&cell](const IndexColumnRecord& column) {
+      return ConcernsColumn(column, cell);
+    };
+    if (index.AnyColumn(concerns)) return true;
+    for (const IncludedColumnRecord& column : index.included) {
+      if (column.family != cell.family) continue;
+      if (IsFamilyDelete(cell) || column.qualifier == cell.qualifier) return true;
     }
   }
   return false;
-}
-
-bool IsMultiValued(const IndexColumnRecord& column) { return AreMultiValued(column.functions); }
-
-void ValuesOfPut(const IndexColumnRecord& column, const Cell& put, ValueList* values) {
-  values->Clear();
-  const bool is_of_value = column.functions.front().kind != FunctionKind::kTimestampOf;
-  if (is_of_value && put.is_overflow()) return;
-  ApplyMultiValued(column.functions, put.value, put.timestamp, values);
-}
-
-std::span<const std::string_view> PutKeys::Of(const IndexColumnRecord& column, const Cell& put) {
-  key_.clear();
-  keys_.clear();
-  if (!IsMultiValued(column)) {
-    if (AppendPutKey(column, put, &key_)) keys_.push_back(key_);
-    return keys_;
-  }
-  ValuesOfPut(column, put, &values_);
-  ends_.clear();
-  for (size_t i = 0; i < values_.size(); ++i) {
-    if (AppendKeyIfFits(column, values_[i], &key_)) ends_.push_back(key_.size());
-  }
-  size_t begin = 0;
-  for (const size_t end : ends_) {
-    keys_.push_back(std::string_view(key_).substr(begin, end - begin));
-    begin = end;
-  }
-  std::sort(keys_.begin(), keys_.end());
-  keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
-  return keys_;
-}
-
-std::span<const std::string_view> PutKeys::Of(const IndexColumnRecord& column,
-                                              std::string_view value, int64_t timestamp) {
-  Cell put;
-  put.value = value;
-  put.timestamp = timestamp;
-  return Of(column, put);
-}
-
-bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* value) {
-  static_assert(kFunctionValueBytesMax == kInlineValueBytesMax);
-  const bool is_of_value = column.functions.front().kind != FunctionKind::kTimestampOf;
-  if (is_of_value && put.is_overflow()) return false;
-  return ApplyFunctions(column.functions, put.value, put.timestamp, value);
-}
-
-// No value that is long enough to overflow has a key.
-bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out) {
-  if (column.functions.empty()) {
-    return !put.is_overflow() && AppendKeyIfFits(column, put.value, out);
-  }
-  std::string made;
-  return ValueOfPut(column, put, &made) && AppendKeyIfFits(column, made, out);
-}
-
-bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64_t timestamp,
-                  std::string* out) {
-  Cell put;
-  put.value = value;
-  put.timestamp = timestamp;
-  return AppendPutKey(column, put, out);
-}
-
-namespace {
-
-Status CheckValues(const IndexColumnRecord& column, std::string_view value) {
-  ValueList values;
-  ApplyMultiValued(column.functions, value, 0, &values);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (!IsUtf8(values[i])) continue;
-    if (Status status = CheckIndexValue(column, values[i]); !status.ok()) return status;
-  }
-  return {};
-}
-
-}  // namespace
-
-// Text that functions make is no longer than the value or short, so most values are known to fit
-// unseen.
-Status CheckPutValue(const IndexColumnRecord& column, std::string_view value) {
-  if (column.functions.empty()) return CheckIndexValue(column, value);
-  if (column.type != ColumnType::kText || AlwaysFitsIndex(value.size())) return {};
-  if (IsMultiValued(column)) return CheckValues(column, value);
-  std::string made;
-  if (!ApplyFunctions(column.functions, value, 0, &made) || !IsUtf8(made)) return {};
-  return CheckIndexValue(column, made);
-}
-
-bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put) {
-  if (ArePinnedByOthers(column.functions)) return true;
-  if (column.functions.size() == 1 && column.functions[0].kind == FunctionKind::kTrigrams) {
-    return put.is_overflow() || put.value.size() > kFunctionValueBytesMax;
-  }
-  // What functions return is never of this type.
-  return column.type == ColumnType::kBytes && (put.is_overflow() || !FitsIndex(column, put.value));
 }
 
 size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out) {
@@ -263,7 +189,7 @@ size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, 
 }
 
 void FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts) {
-  if (index.columns.size() > 1) return FactsOfColumns(index, cells, facts);
+  if (index.is_of_several()) return FactsOfColumns(index, cells, facts);
   const IndexColumnRecord& column = index.columns.front();
   const ColumnCells found = FindColumn(column, cells);
   facts->entries.clear();

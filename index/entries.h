@@ -7,6 +7,9 @@
 //     Put that no marker of the file hides,
 //   - each other Put of the first column has an older entry, with the other columns left out, and
 //   - in a memstore each operation on any of them has an entry, of the columns that it puts.
+// A partial index is kept as one over several columns, those of its predicate among them, though
+// these have no part in the key. It has the current entries alone, and leaves out those of which
+// the predicate is false by what the source knows (index/partial.h).
 // A column that has no such Put there is encoded as absent, and that means: not known here. The row
 // may have the column in another source (engine/source/column_order.h). So a write reads no old
 // row.
@@ -19,8 +22,7 @@
 
 #include "format/cell/cell.h"
 #include "format/schema.h"
-#include "format/value_list.h"
-#include "tandem/status.h"
+#include "index/put_key.h"
 
 namespace tandem::format {
 
@@ -52,56 +54,16 @@ struct ColumnCells {
   }
 };
 /// Requires: `cells` is one row, sorted by CellLess.
-ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells);
+ColumnCells FindColumn(FamilyId family, std::string_view qualifier, std::span<const Cell> cells);
+inline ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells) {
+  return FindColumn(column.family, column.qualifier, cells);
+}
 
 /// Whether `cell` is of the column, or a DeleteFamily of its family.
 bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell);
-/// Whether the index entries of a row depend on `cell`: it is of an indexed column, or a
-/// DeleteFamily of a family that has one.
+/// Whether the index entries of a row, or their records, depend on `cell`: it is of a column that
+/// is indexed or included, or a DeleteFamily of a family that has one.
 bool ConcernsIndex(const TableRecord& table, const Cell& cell);
-
-/// Whether a Put of the column has several values. Such a column is the only one of its index.
-bool IsMultiValued(const IndexColumnRecord& column);
-
-/// Replaces `*value` by what the column's functions make of a stored Put. False: there is no value.
-/// Requires: the column has functions and is not multi-valued.
-bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* value);
-/// Replaces `*values` by those of a stored Put, in no order and perhaps repeated. Requires: the
-/// column is multi-valued.
-void ValuesOfPut(const IndexColumnRecord& column, const Cell& put, ValueList* values);
-
-/// The index keys of a Put.
-/// Threads: one at a time (it keeps scratch memory).
-class PutKeys {
- public:
-  /// Distinct, ascending; none or one unless the column is multi-valued. Values that do not fit the
-  /// type have none. Lifetime: until the next call.
-  std::span<const std::string_view> Of(const IndexColumnRecord& column, const Cell& put);
-  std::span<const std::string_view> Of(const IndexColumnRecord& column, std::string_view value,
-                                       int64_t timestamp);
-
- private:
-  ValueList values_;
-  std::string key_;
-  std::vector<size_t> ends_;  // In key_.
-  std::vector<std::string_view> keys_;
-};
-
-/// Appends the index key of a stored Put, or of what the column's functions make of it. False: it
-/// has no value, or one that does not fit the type, as may be that was written before the index was
-/// made. The column is absent then for the index, and for conditions of its type. Requires: the
-/// column is not multi-valued.
-bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out);
-bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64_t timestamp,
-                  std::string* out);
-/// Whether a value may be put into the column. Without functions it must have an index key. What
-/// functions make of it must not be text that is too long for one. Errors: those of AppendIndexKey.
-Status CheckPutValue(const IndexColumnRecord& column, std::string_view value);
-/// Whether the index cannot have a Put that conditions of its type see: bytes compare at any
-/// length, and a key has kIndexKeyBytesMax; words of another version of Unicode cannot be computed;
-/// a part is looked for in bytes of any length, and trigrams are those of kFunctionValueBytesMax.
-/// An index with such a Put serves no read.
-bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put);
 
 /// Appends the entry of an index whose columns have the Puts, one for each; nullptr: none. A Put
 /// without a key counts as none. Returns how many have a key. Requires: no column is multi-valued.

@@ -212,7 +212,7 @@ Result<std::optional<std::string>> DecodeEntry(const IndexRecord& index, std::st
   std::optional<std::string> text;
   for (const IndexColumnRecord& column : index.columns) {
     ASSIGN_OR_RETURN(std::optional<std::string> value, DecodeIndexKey(column, &key));
-    if (index.columns.size() == 1) {
+    if (!index.is_of_several()) {
       text = std::move(value);
     } else if (!text.has_value()) {
       text = value.value_or("NULL");

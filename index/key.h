@@ -52,8 +52,9 @@ bool AppendKeyIfFits(const IndexColumnRecord& column, std::string_view value, st
 Result<std::optional<std::string>> DecodeIndexKey(const IndexColumnRecord& column,
                                                   std::string_view* key);
 
-/// The text of an entry: the value of the only column, nullopt if it is absent; of several columns
-/// their values, separated by commas, NULL for an absent one. Errors: kCorruption.
+/// The text of an entry: the value of the only column, nullopt if it is absent; of several columns,
+/// or of a partial index, their values, separated by commas, NULL for an absent one. Errors:
+/// kCorruption.
 Result<std::optional<std::string>> DecodeEntry(const IndexRecord& index, std::string_view key);
 
 /// The encoded keys [low, high).

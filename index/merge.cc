@@ -167,14 +167,17 @@ std::unique_ptr<ValueSource> NewMappedSource(std::unique_ptr<IndexValueCursor> c
   return std::make_unique<MappedSource>(std::move(cursor), map);
 }
 
-Status MergeValues(std::span<const std::unique_ptr<ValueSource>> sources, IndexPartWriter* out) {
+Status MergeValues(std::span<const std::unique_ptr<ValueSource>> sources, IndexPartWriter* out,
+                   std::vector<uint32_t>* order) {
   Merge merge(sources);
   RETURN_IF_ERROR(merge.Start());
   std::string key;
   std::vector<uint32_t> ordinals;
   while (!merge.done()) {
     RETURN_IF_ERROR(merge.TakeSmallest(&key, &ordinals));
-    if (!ordinals.empty()) RETURN_IF_ERROR(out->Add(key, ordinals));
+    if (ordinals.empty()) continue;
+    RETURN_IF_ERROR(out->Add(key, ordinals));
+    if (order != nullptr) order->insert(order->end(), ordinals.begin(), ordinals.end());
   }
   return {};
 }

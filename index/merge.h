@@ -40,7 +40,9 @@ std::unique_ptr<ValueSource> NewMappedSource(std::unique_ptr<IndexValueCursor> c
                                              std::span<const uint32_t> map);
 
 /// Adds the values of all sources, of which there is at least one, to `*out`, with the ordinals of
-/// equal values merged.
-Status MergeValues(std::span<const std::unique_ptr<ValueSource>> sources, IndexPartWriter* out);
+/// equal values merged. Appends the ordinals of all entries in their order to `*order`, if that is
+/// not null.
+Status MergeValues(std::span<const std::unique_ptr<ValueSource>> sources, IndexPartWriter* out,
+                   std::vector<uint32_t>* order = nullptr);
 
 }  // namespace tandem::format

@@ -9,6 +9,7 @@
 #include "format/block/bitmap_section.h"
 #include "format/block/section_table.h"
 #include "format/lazy_once.h"
+#include "index/covering.h"
 #include "index/cursor.h"
 #include "index/part_reader.h"
 
@@ -22,6 +23,7 @@ class StoredIndexSection final : public IndexSection {
   struct Loaded {
     IndexSummary summary;
     std::unique_ptr<IndexPartReader> current, older;
+    std::unique_ptr<IndexRecords> records;
     SectionEntry present, touched;
     uint32_t row_count = 0;
   };
@@ -91,6 +93,7 @@ class StoredIndexSection final : public IndexSection {
     if ((loaded_.touched.flags & kSectionFlagEqual) != 0) return Present();
     return Bits(loaded_.touched, &touched_);
   }
+  const IndexRecords* records() const override { return loaded_.records.get(); }
 
  private:
   const IndexPartReader& Part(IndexPart part) const {
@@ -128,6 +131,8 @@ Result<std::unique_ptr<IndexSection>> IndexSection::Open(const BlockFile& file,
                                        file, sections, {*summary, IndexPart::kCurrent, row_count}));
   ASSIGN_OR_RETURN(loaded.older,
                    IndexPartReader::Open(file, sections, {*summary, IndexPart::kOlder, row_count}));
+  ASSIGN_OR_RETURN(loaded.records,
+                   IndexRecords::Open(file, sections, index, summary->current_entries));
   const SectionEntry* present = FindSection(sections, SectionKind::kIndexPresent, index.value);
   const SectionEntry* touched = FindSection(sections, SectionKind::kIndexTouched, index.value);
   if (present == nullptr || touched == nullptr) {

@@ -4,7 +4,8 @@
 // summary.cc.
 //
 // Sections of an index, each owned by its id: for every part with entries its leaves, its postings
-// (unless no value has more than kSmallListMax rows) and its directory; then present and touched.
+// (unless no value has more than kSmallListMax rows) and its directory; then present and touched;
+// where the index includes columns and has current entries, their records (covering.h).
 // Touched has no bytes and the flag kSectionFlagEqual where it equals present and is neither all
 // zeros nor all ones.
 #pragma once
@@ -24,6 +25,8 @@
 #include "tandem/status.h"
 
 namespace tandem::format {
+
+class IndexRecords;
 
 /// Threads: any; cursors by one at a time. Everything is loaded on first use through the cache.
 class IndexSection {
@@ -62,6 +65,9 @@ class IndexSection {
   /// Rows that have a Put of the column; rows that any cell or marker of the column concerns.
   virtual Result<const Bitmap*> Present() = 0;
   virtual Result<const Bitmap*> Touched() = 0;
+  /// The records of the current entries; nullptr: the index includes no columns, or has no current
+  /// entry. Lifetime: that of the section.
+  virtual const IndexRecords* records() const = 0;
 };
 
 /// The rows of a file that an index has no entry of though they have a cell of its column: its

@@ -9,7 +9,9 @@
 #include "base/status_macros.h"
 #include "format/bitmap.h"
 #include "format/block/bitmap_section.h"
+#include "index/covering.h"
 #include "index/part_writer.h"
+#include "index/partial.h"
 #include "index/sort.h"
 #include "index/value_collector.h"
 
@@ -84,10 +86,15 @@ struct IndexSectionWriter::Impl {
   /// one value: the common case.
   bool FindSinglePuts(std::span<const Cell> cells);
   std::optional<size_t> AppendSinglePuts();
+  /// Of the row that FindSinglePuts found: whether the index is of it.
+  bool MaySatisfy() const {
+    return !index.where.has_value() || TruthOf(*index.where, where_puts) != Truth::kFalse;
+  }
   bool HasHiddenPut() const;
   template <typename Change>
   void ForEachEntry(std::span<const Cell> cells, Change change);
   Status WritePart(IndexPart which, uint32_t row_count, SectionWriter* out, IndexSummary* summary);
+  Status WriteRecords(SectionWriter* out);
 
   IndexRecord index;
   bool is_multi_valued = false;
@@ -100,7 +107,10 @@ struct IndexSectionWriter::Impl {
   std::vector<Input> inputs;
   RowIndexFacts facts;
   std::string key;
-  std::vector<const Cell*> puts;  // Of the columns of a row; nullptr: none.
+  std::vector<const Cell*> puts;                // Of the columns of a row; nullptr: none.
+  std::vector<const Cell*> where_puts;          // Likewise, of those of the predicate.
+  std::optional<IndexRecordCollector> records;  // nullopt: the index includes no columns.
+  std::vector<uint32_t> order;                  // Of the current entries, if there are records.
 };
 
 IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression compression)
@@ -112,12 +122,15 @@ IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression com
     impl_->older_part.values = std::make_unique<ValueCollector>();
   }
   impl_->puts.resize(index.columns.size());
+  if (index.where.has_value()) impl_->where_puts.resize(index.where->columns.size());
+  if (!index.included.empty()) impl_->records.emplace(CoveredColumns(index));
   impl_->compression = compression;
 }
 IndexSectionWriter::~IndexSectionWriter() = default;
 
 void IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
                                 std::span<const Cell> cells) {
+  if (impl_->records.has_value()) impl_->records->Add(ordinal, row_key, cells);
   if (impl_->FindSinglePuts(cells)) return impl_->AddSinglePuts(ordinal, row_key);
   FactsOfRow(impl_->index, cells, &impl_->facts);
   impl_->is_complete &= impl_->facts.complete;
@@ -127,7 +140,9 @@ void IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
   }
 }
 
-void IndexSectionWriter::CopyRow(Ordinal ordinal, std::span<const Cell> cells) {
+void IndexSectionWriter::CopyRow(Ordinal ordinal, std::string_view row_key,
+                                 std::span<const Cell> cells) {
+  if (impl_->records.has_value()) impl_->records->Add(ordinal, row_key, cells);
   const IndexColumnRecord& column = impl_->index.columns.front();
   const ColumnCells found = FindColumn(column, cells);
   // Functions are not computed again: the input knows which rows have an entry.
@@ -146,10 +161,16 @@ Status IndexSectionWriter::Impl::MarkCopied(const Input& input) {
 
 bool IndexSectionWriter::Impl::FindSinglePuts(std::span<const Cell> cells) {
   if (is_multi_valued) return false;
+  const auto find = [cells](const IndexColumnRecord& column, const Cell** put) {
+    const ColumnCells found = FindColumn(column, cells);
+    *put = found.empty() ? nullptr : found.cells.data();
+    return found.empty() || found.is_single_put();
+  };
   for (size_t i = 0; i < puts.size(); ++i) {
-    const ColumnCells found = FindColumn(index.columns[i], cells);
-    if (!found.empty() && !found.is_single_put()) return false;
-    puts[i] = found.empty() ? nullptr : &found.cells.front();
+    if (!find(index.columns[i], &puts[i])) return false;
+  }
+  for (size_t i = 0; i < where_puts.size(); ++i) {
+    if (!find(index.where->columns[i], &where_puts[i])) return false;
   }
   return true;
 }
@@ -160,18 +181,19 @@ void IndexSectionWriter::Impl::AddSinglePuts(Ordinal ordinal, std::string_view r
   if (*keys < puts.size()) is_complete &= !HasHiddenPut();
   const bool has_first = !key.empty() && !StartsAbsent(index.columns.front(), key);
   Mark(ordinal, has_first, puts.front() != nullptr);
-  if (!key.empty()) Collect(ordinal, row_key, key, true);
+  if (!key.empty() && MaySatisfy()) Collect(ordinal, row_key, key, true);
 }
 
 // Makes `key` the entry of `puts`, empty if they have none. Returns how many have a key; nullopt:
 // there are no Puts.
 std::optional<size_t> IndexSectionWriter::Impl::AppendSinglePuts() {
   key.clear();
-  const bool has_puts =
-      std::any_of(puts.begin(), puts.end(), [](const Cell* put) { return put != nullptr; });
-  if (!has_puts) return std::nullopt;
+  const auto is_put = [](const Cell* put) { return put != nullptr; };
+  if (std::ranges::none_of(puts, is_put) && std::ranges::none_of(where_puts, is_put)) {
+    return std::nullopt;
+  }
   const size_t keys = AppendEntry(index, puts, &key);
-  if (keys == 0 && puts.size() == 1) key.clear();
+  if (keys == 0 && !index.is_of_several()) key.clear();
   return keys;
 }
 
@@ -186,7 +208,9 @@ bool IndexSectionWriter::Impl::HasHiddenPut() const {
 template <typename Change>
 void IndexSectionWriter::Impl::ForEachEntry(std::span<const Cell> cells, Change change) {
   if (FindSinglePuts(cells)) {
-    if (AppendSinglePuts().has_value() && !key.empty()) change(&current_part.digest, key);
+    if (AppendSinglePuts().has_value() && !key.empty() && MaySatisfy()) {
+      change(&current_part.digest, key);
+    }
     return;
   }
   FactsOfRow(index, cells, &facts);
@@ -216,11 +240,14 @@ bool IndexSectionWriter::is_complete() const { return impl_->is_complete; }
 
 uint64_t IndexSectionWriter::memory_bytes() const {
   return impl_->keys.size_bytes() + impl_->current_part.memory_bytes() +
-         impl_->older_part.memory_bytes();
+         impl_->older_part.memory_bytes() +
+         (impl_->records.has_value() ? impl_->records->memory_bytes() : 0);
 }
 
 uint64_t IndexSectionWriter::sort_bytes() const {
-  return std::max(impl_->current_part.sort_bytes(), impl_->older_part.sort_bytes());
+  const uint64_t order = impl_->records.has_value() ? impl_->records->rows() : 0;
+  return std::max(impl_->current_part.sort_bytes(), impl_->older_part.sort_bytes()) +
+         order * sizeof(impl_->order[0]);
 }
 
 void IndexSectionWriter::Sort() {
@@ -240,7 +267,18 @@ Result<IndexSummary> IndexSectionWriter::Write(SectionWriter* out, uint32_t row_
   }
   RETURN_IF_ERROR(WriteBits(impl_->index.id, impl_->present.ToBitmap(row_count),
                             impl_->touched.ToBitmap(row_count), out));
+  if (impl_->records.has_value()) RETURN_IF_ERROR(impl_->WriteRecords(out));
   return summary;
+}
+
+// A row has at most one current entry.
+Status IndexSectionWriter::Impl::WriteRecords(SectionWriter* out) {
+  IndexRecordsWriter writer(index.id, compression, out);
+  for (const uint32_t ordinal : order) RETURN_IF_ERROR(writer.Add(records->Of(ordinal)));
+  RETURN_IF_ERROR(writer.Finish());
+  records->Clear();
+  order = std::vector<uint32_t>();
+  return {};
 }
 
 Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, SectionWriter* out,
@@ -253,7 +291,7 @@ Status IndexSectionWriter::Impl::WritePart(IndexPart which, uint32_t row_count, 
     sources.push_back(NewMappedSource(input.section->NewUncachedCursor(which), input.map));
   }
   IndexPartWriter writer({index.id, which, row_count, compression}, out);
-  RETURN_IF_ERROR(MergeValues(sources, &writer));
+  RETURN_IF_ERROR(MergeValues(sources, &writer, current && records.has_value() ? &order : nullptr));
   RETURN_IF_ERROR(writer.Finish());
   if (writer.entries() != from.digest.count) {
     return Status::Corruption("index '" + index.name + "': " + std::to_string(writer.entries()) +

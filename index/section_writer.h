@@ -37,7 +37,7 @@ class IndexSectionWriter {
   void AddRow(Ordinal ordinal, std::string_view row_key, std::span<const Cell> cells);
   /// Declares that the entries of row `ordinal` come with a copied section: only its bits (present,
   /// touched) are taken from `cells`.
-  void CopyRow(Ordinal ordinal, std::span<const Cell> cells);
+  void CopyRow(Ordinal ordinal, std::string_view row_key, std::span<const Cell> cells);
   /// Takes the entries of a row that are NOT copied out of the digest of its input, which
   /// AddSection adds as a whole. `cells` is the row in that input.
   void SubtractRow(std::string_view row_key, std::span<const Cell> cells);

@@ -18,7 +18,7 @@ constexpr uint32_t kNumbersMin = 256;
 
 std::shared_ptr<const StampedBits> LiveEntries::DeadAsOf(format::SequenceNumber sequence,
                                                          uint64_t rows) {
-  if (index_->columns.size() != 1 || format::IsMultiValued(index_->columns[0])) return nullptr;
+  if (index_->is_of_several() || format::IsMultiValued(index_->columns[0])) return nullptr;
   base::MutexLock lock(mutex_);
   if (gave_up_) return nullptr;
   if (as_of_ < sequence) {

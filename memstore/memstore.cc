@@ -15,6 +15,7 @@
 #include "base/mutex.h"
 #include "format/hash.h"
 #include "index/entries.h"
+#include "index/partial.h"
 #include "memstore/hash_table.h"
 #include "memstore/live_entries.h"
 #include "memstore/row_tree_writer.h"
@@ -124,8 +125,9 @@ struct Memstore::Impl {
   std::deque<index::AppendBuffer> buffers;    // One per index, in the table's order.
   std::vector<std::atomic<bool>> incomplete;  // An entry is missing in the buffer.
   std::string index_key;                      // The writer's own, reused,
-  format::PutKeys put_keys;                   // as this
-  std::vector<const MemCell*> chained;        // and this.
+  format::PutKeys put_keys;                   // as these
+  std::vector<const format::Cell*> where_puts;
+  std::vector<const MemCell*> chained;  // and this.
 
   base::MemoryCharge rows_charge, buffers_charge;  // The writer's own.
 
@@ -220,18 +222,35 @@ void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t whi
     buffers[which].Append(index_key, row, cells.front().sequence);
   };
   bool is_concerned = false, is_repeated = false;
-  for (size_t i = 0; i < index.columns.size(); ++i) {
+  const auto find = [&](const format::IndexColumnRecord& column, const format::Cell** put) {
     for (const format::Cell& cell : cells) {
-      is_concerned |= format::ConcernsColumn(index.columns[i], cell);
-      if (!IsPutOf(index.columns[i], cell)) continue;
+      is_concerned |= format::ConcernsColumn(column, cell);
+      if (!IsPutOf(column, cell)) continue;
       times->min = std::min(times->min, cell.timestamp);
       times->max = std::max(times->max, cell.timestamp);
-      is_repeated |= std::exchange(puts[i], &cell) != nullptr;
-      if (format::IsHiddenFrom(index.columns[i], cell)) Publish(&incomplete[which], true);
+      is_repeated |= std::exchange(*put, &cell) != nullptr;
     }
+  };
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    find(index.columns[i], &puts[i]);
+    for (const format::Cell& cell : cells) {
+      if (IsPutOf(index.columns[i], cell) && format::IsHiddenFrom(index.columns[i], cell)) {
+        Publish(&incomplete[which], true);
+      }
+    }
+  }
+  if (index.where.has_value()) {
+    where_puts.assign(index.where->columns.size(), nullptr);
+    for (size_t i = 0; i < where_puts.size(); ++i) find(index.where->columns[i], &where_puts[i]);
+    if (!is_repeated && format::TruthOf(*index.where, where_puts) == format::Truth::kFalse) return;
   }
   if (is_concerned && !is_repeated) append();
   if (!is_repeated) return;
+  if (index.where.has_value()) {
+    // Of what it puts twice one counts, perhaps of the predicate.
+    puts.fill(nullptr);
+    append();
+  }
   for (size_t i = 0; i < index.columns.size(); ++i) {
     puts.fill(nullptr);
     for (const format::Cell& cell : cells) {
@@ -253,7 +272,7 @@ void Memstore::Impl::AddToIndexes(const format::TableRecord& table, const MemRow
                                   std::span<const format::Cell> cells) {
   PutTimes times;  // Of the operation.
   for (size_t i = 0; i < table.indexes.size(); ++i) {
-    if (table.indexes[i].columns.size() > 1) {
+    if (table.indexes[i].is_of_several()) {
       AddToComposite(table.indexes[i], i, row, cells, &times);
       continue;
     }

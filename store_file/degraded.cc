@@ -7,14 +7,6 @@
 #include "store_file/store_file_impl.h"
 
 namespace tandem::format {
-namespace {
-
-bool IsOfIndex(SectionKind kind) {
-  return kind >= SectionKind::kIndexLeaves && kind <= SectionKind::kIndexTouched;
-}
-
-}  // namespace
-
 void StoreFile::GoOnWithout(BrokenSink tell) { impl_->tell_broken = std::move(tell); }
 
 bool StoreFile::has_broken_section() const {
@@ -45,7 +37,7 @@ Result<bool> StoreFile::FindBrokenIndexes() {
   bool any = false;
   for (const SectionEntry& section : impl_->sections) {
     const bool is_of_all = section.kind == SectionKind::kDigests;
-    if (!IsOfIndex(section.kind) && !is_of_all) continue;
+    if (!IsIndexSection(section.kind) && !is_of_all) continue;
     ASSIGN_OR_RETURN(const bool is_sound, IsSectionSound(section));
     if (is_sound) continue;
     const Status why = impl_->blocks.Corrupt(section.offset, "checksum of a section of an index");

@@ -39,7 +39,7 @@ bool IsOfEnd(SectionKind kind) {
 }
 
 bool IsKnown(SectionKind kind) {
-  return kind >= SectionKind::kSchema && kind <= SectionKind::kBlockIndexTop;
+  return kind >= SectionKind::kSchema && kind <= SectionKind::kIndexRecordDirectory;
 }
 
 struct CopyPlan {
@@ -71,10 +71,12 @@ std::optional<std::vector<SectionEntry>> FindCopied(const StoreFile& from,
 }
 
 bool IsOfOneFamily(const IndexRecord& index) {
-  return std::all_of(index.columns.begin(), index.columns.end(),
-                     [&](const IndexColumnRecord& column) {
-                       return column.family == index.columns.front().family;
-                     });
+  const FamilyId family = index.columns.front().family;
+  return !index.AnyColumn([family](const IndexColumnRecord& column) {
+    return column.family != family;
+  }) && std::ranges::all_of(index.included, [family](const IncludedColumnRecord& column) {
+    return column.family == family;
+  });
 }
 
 std::optional<CopyPlan> PlanCopy(const StoreFile& from, const TableRecord& table) {
@@ -126,11 +128,12 @@ class FamilyCollector {
 
 void FamilyCollector::Add(const IndexRecord& index, IndexSectionWriter* entries) {
   entries_.push_back(entries);
-  for (const IndexColumnRecord& column : index.columns) {
-    const auto place = std::lower_bound(columns_.begin(), columns_.end(), column.qualifier);
-    if (place != columns_.end() && *place == column.qualifier) continue;
-    columns_.insert(place, column.qualifier);
-  }
+  const auto add = [this](const std::string& qualifier) {
+    const auto place = std::lower_bound(columns_.begin(), columns_.end(), qualifier);
+    if (place == columns_.end() || *place != qualifier) columns_.insert(place, qualifier);
+  };
+  index.ForEachColumn([&add](const IndexColumnRecord& column) { add(column.qualifier); });
+  for (const IncludedColumnRecord& column : index.included) add(column.qualifier);
 }
 
 Status FamilyCollector::Begin() { return data_ == nullptr ? Status() : data_->LoadBlocks(); }
@@ -189,10 +192,9 @@ void FamilyCollector::CountTimes() {
 }
 
 bool HasColumn(const IndexRecord& index, const ColumnTimes& times) {
-  return std::any_of(index.columns.begin(), index.columns.end(),
-                     [&](const IndexColumnRecord& column) {
-                       return column.family == times.family && column.qualifier == times.qualifier;
-                     });
+  return index.AnyColumn([&](const IndexColumnRecord& column) {
+    return column.family == times.family && column.qualifier == times.qualifier;
+  });
 }
 
 class Copier {

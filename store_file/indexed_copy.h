@@ -30,7 +30,7 @@ struct IndexedCopySpec {
 };
 
 /// False: the file has a section that this code does not know, or one of an index that goes before
-/// one that stays; or a new index has columns of several families.
+/// one that stays; or a new index has columns of several families, included ones among them.
 bool CanCopyWithIndexes(const StoreFile& from, const TableRecord& table);
 
 /// Writes the copy to `to`, which is empty, and syncs it. Memory: the entries of the new indexes, a

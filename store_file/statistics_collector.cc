@@ -31,9 +31,9 @@ StatisticsCollector::StatisticsCollector(const TableRecord& table) {
   statistics_.max_timestamp = INT64_MIN;
   for (const FamilyRecord& family : table.families) families_.push_back({{family.id, ""}});
   for (const IndexRecord& index : table.indexes) {
-    for (const IndexColumnRecord& column : index.columns) {
+    index.ForEachColumn([this](const IndexColumnRecord& column) {
       columns_.push_back({{column.family, column.qualifier}});
-    }
+    });
   }
   const auto place = [](const Times& times) {
     return std::tie(times.bounds.family, times.bounds.qualifier);

@@ -151,7 +151,7 @@ Result<Ordinal> StoreFileWriter::Impl::FinishRow(std::string_view key,
     if (entries == RowEntries::kCollect) {
       index->AddRow(ordinal, key, indexed);
     } else {
-      index->CopyRow(ordinal, indexed);
+      index->CopyRow(ordinal, key, indexed);
     }
   }
   return ordinal;

@@ -139,24 +139,25 @@ $(BUILD)/reliability $(BUILD)/damage_peers $(BUILD)/test_reliability: \
   override LDFLAGS += $(WRAPPED_CALLS:%=-Wl,--wrap=%)
 $(BUILD)/reliability: $(RELIABILITY_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(COMPARED_LIBS)
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(TOOL_LIBS) $(COMPARED_LIBS)
 $(BUILD)/damage_peers: $(filter-out %/reliability/main.o,$(RELIABILITY_OBJECTS)) $(call objects,test/reliability/peers/main.cc) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(COMPARED_LIBS)
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(TOOL_LIBS) $(COMPARED_LIBS)
 	@for peer in $(filter-out sqlite,$(COMPARED_ABSENT)); do echo "  damage_peers is without $$peer: its library is not installed"; done
 $(BUILD)/fuzz: $(FUZZ_OBJECTS) $(PLAIN_SUPPORT_OBJECTS) $(FUZZED_TOOLS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lfmt
+	$(Q)$(CXX) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) $(TOOL_LIBS)
 # Those of the benchmark program link everything but its main() and its peers.
 $(BUILD)/test_bench: $(call objects,$(wildcard test/bench/*.cc)) $(SUPPORT_OBJECTS) $(BENCH_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework $(TOOL_LIBS)
 # The tests of the program link its verbs.
 $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJECTS) $(TOOL_TESTED_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework $(TOOL_LIBS)
 $(BUILD)/test_api $(BUILD)/test_growth $(BUILD)/test_large: $(ALLOCATIONS_OBJECT)
-$(BUILD)/test_growth: $(call objects,$(patsubst %,tools/row_keys/%.cc,quantile_sketch router simulation skew))
+$(BUILD)/test_growth: $(call objects,$(patsubst %,tools/row_keys/%.cc,quantile_sketch router simulation skew) \
+  $(patsubst %,tools/emulator/%.cc,log region sample store))
 # A line of the growth table is measured where the processes are that use memory alone.
 $(BUILD)/test_memory: $(call objects,test/growth/growth.cc)
 # Those of growth and of memstores use the engine that its own tests start from.
@@ -174,7 +175,7 @@ $(BUILD)/test_threads: $(call objects,$(THREADS_TESTS:%=test/%_test.cc) test/eng
 # Those of the reliability suites link them.
 $(BUILD)/test_reliability: $(call objects,$(wildcard test/reliability/*_test.cc)) $(SUPPORT_OBJECTS) $(filter-out %/reliability/main.o $(SUPPORT_OBJECTS),$(RELIABILITY_OBJECTS)) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework -lfmt $(COMPARED_LIBS)
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework $(TOOL_LIBS) $(COMPARED_LIBS)
 # What the tests of the program run besides.
 $(BUILD)/test_tools: | $(if $(SANITIZE),,$(BUILD)/libtandem.so)
 

@@ -174,8 +174,9 @@ Status Linker::LinkNewTableAlone(const std::vector<std::string>& starts) {
     return AddTable(starts, sequence, edit, &addition);
   };
   change.publish = [&] {
-    work_.regions->Add(std::move(addition));
+    // Who finds the table sees its rows: with an earlier sequence it would be empty.
     work_.files.snapshots->Publish(sequence);
+    work_.regions->Add(std::move(addition));
   };
   return Commit(change);
 }

@@ -28,7 +28,7 @@ class NewerRows {
   NewerRows(const NewerRows&) = delete;
   NewerRows& operator=(const NewerRows&) = delete;
 
-  /// The single-column indexes of the table, numbered from 0.
+  /// The indexes of the table that are over one column alone, numbered from 0.
   size_t index_count() const { return indexes_.size(); }
   format::IndexId index(size_t which) const { return indexes_[which]->id; }
   const format::IndexColumnRecord& column(size_t which) const {

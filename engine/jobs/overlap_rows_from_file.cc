@@ -213,7 +213,7 @@ Status FileRows::AppendCells(const format::RowBlock& rows, uint32_t slot, const 
 
 NewerRows::NewerRows(const format::TableRecord& table) {
   for (const format::IndexRecord& index : table.indexes) {
-    if (index.columns.size() == 1) indexes_.push_back(&index);
+    if (!index.is_of_several()) indexes_.push_back(&index);
   }
 }
 

@@ -342,7 +342,7 @@ uint64_t OverlapBytesMax(const format::TableRecord& table, const format::StoreFi
   const uint32_t count = std::min(older.row_count(), newer.row_count());
   const auto indexes = static_cast<uint64_t>(
       std::count_if(table.indexes.begin(), table.indexes.end(),
-                    [](const format::IndexRecord& index) { return index.columns.size() == 1; }));
+                    [](const format::IndexRecord& index) { return !index.is_of_several(); }));
   return sizeof(PairOverlap) + RowSet::SizeBytesMax(count, newer.row_count()) +
          (1 + indexes) * (RowSet::SizeBytesMax(count, older.row_count()) +
                           sizeof(std::pair<format::IndexId, PairOverlap::Set>));

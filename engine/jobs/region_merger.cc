@@ -16,6 +16,7 @@
 #include "engine/jobs/joined_files.h"
 #include "engine/jobs/split_point.h"
 #include "engine/region/region_runs.h"
+#include "engine/region/size_rules.h"
 #include "engine/region/unlogged.h"
 
 namespace tandem::engine {
@@ -78,9 +79,6 @@ RegionHalf Describe(const Region& region) {
   return {.region_id = region.id().value, .rows = size.rows, .bytes = size.bytes};
 }
 
-// The part of the bytes of a region that is split that two may have to be merged.
-constexpr uint64_t kSmallDenominator = 4;
-
 uint64_t AllBytesOf(const Region& region) {
   const std::shared_ptr<const RegionVersion> version = region.version();
   uint64_t bytes = BytesOf(version->files);
@@ -134,16 +132,15 @@ Result<RegionMergeResult> RegionMerger::Merge(std::string_view name,
 // The left one of the two.
 std::optional<format::RegionId> RegionMerger::FindDue(const Region& region) const {
   const std::shared_ptr<const Table> table = deps_.regions->Find(region.table_id());
-  const bool never_splits = deps_.region_bytes_max == UINT64_MAX;
-  if (never_splits || table == nullptr || region.is_retired()) return std::nullopt;
+  if (table == nullptr || region.is_retired()) return std::nullopt;
   const auto here = table->RegionsOf(region.start_key(), region.start_key());
   const auto place = static_cast<size_t>(here.data() - table->regions.data());
-  const uint64_t small_bytes = deps_.region_bytes_max / kSmallDenominator;
   const size_t first = place == 0 ? 0 : place - 1;
   for (size_t left = first; left <= place && left + 1 < table->regions.size(); ++left) {
     const Region &one = *table->regions[left], &other = *table->regions[left + 1];
     if (!other.start_by_size()) continue;
-    if (AllBytesOf(one) + AllBytesOf(other) < small_bytes) return one.id();
+    const uint64_t bytes = AllBytesOf(one) + AllBytesOf(other);
+    if (AreRegionsTooSmall(bytes, deps_.region_bytes_max)) return one.id();
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 
 #include "base/status_macros.h"
 #include "engine/region/region_runs.h"
+#include "engine/region/size_rules.h"
 
 namespace tandem::engine {
 namespace {
@@ -35,13 +36,13 @@ void InsertRun(const FinishedRun& files, uint64_t join_bytes, size_t at, RegionV
 
 void InsertRun(std::vector<FileSlice> slices, uint64_t join_bytes, size_t at,
                RegionVersion* version) {
-  const bool joins =
+  std::vector<uint64_t> sizes;
+  for (const FileSlice& slice : slices) sizes.push_back(slice.file->store().size_bytes());
+  const bool is_after_run =
       !slices.empty() &&
       IsAfterRun(*version, at,
-                 std::max(slices.front().file->store().statistics().min_key, version->start_key)) &&
-      std::all_of(slices.begin(), slices.end(), [join_bytes](const FileSlice& slice) {
-        return slice.file->store().size_bytes() >= join_bytes;
-      });
+                 std::max(slices.front().file->store().statistics().min_key, version->start_key));
+  const bool joins = JoinsRun(is_after_run, sizes, join_bytes);
   const uint32_t run = joins ? version->files[at - 1].run : NewRun(*version);
   for (FileSlice& slice : slices) slice.run = run;
   version->files.insert(version->files.begin() + static_cast<ptrdiff_t>(at), slices.begin(),

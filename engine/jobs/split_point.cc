@@ -1,6 +1,6 @@
-// The middle is found by bisection over the rows of the largest source: a row's ordinal in each
-// other file takes one search of its block index. So a few dozen blocks are read, however large the
-// region is.
+// The middle is found by bisection (engine/region/size_rules.h): a row's ordinal in each other file
+// that may have its neighbours takes one search of its block index. So a few dozen blocks are read,
+// however large the region is.
 #include "engine/jobs/split_point.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 #include "base/status_macros.h"
 #include "engine/region/region_runs.h"
+#include "engine/region/size_rules.h"
 #include "engine/region/slice_keys.h"
 
 namespace tandem::engine {
@@ -30,6 +31,9 @@ uint64_t CountBelow(std::span<const std::string_view> keys, std::string_view key
 
 // The first ordinal of the slice whose key is `key` or above; its end if there is none.
 Result<uint32_t> CutOf(const FileSlice& slice, std::string_view key) {
+  const format::FileStatistics& statistics = slice.file->store().statistics();
+  if (key <= statistics.min_key) return slice.low;
+  if (key > statistics.max_key) return slice.high;
   ASSIGN_OR_RETURN(const uint32_t at, slice.file->store().LowerBound(key));
   return std::clamp(at, slice.low, slice.high);
 }
@@ -40,81 +44,44 @@ SideSize SizeOf(std::span<const FileSlice> files) {
   return size;
 }
 
-// The rows of a region's sources, each in key order.
+// The rows of a region's sources, each in key order: files, then memstores.
 class Sources {
  public:
   explicit Sources(const RegionVersion& version) : files_(version.files) {
     for (const auto& memstore : version.memstores) keys_.push_back(KeysOf(version, *memstore));
-    for (size_t i = 0; i < count(); ++i) {
-      rows_ += RowsOf(i);
-      if (RowsOf(i) > RowsOf(largest_)) largest_ = i;
-    }
   }
 
-  /// Files, then memstores.
   size_t count() const { return files_.size() + keys_.size(); }
   uint64_t RowsOf(size_t source) const {
     if (source >= files_.size()) return keys_[source - files_.size()].size();
     return files_[source].high - files_[source].low;
   }
-  uint64_t rows() const { return rows_; }
-  size_t largest() const { return largest_; }
   Result<std::string> KeyOf(size_t source, uint64_t place) const;
-  Result<uint64_t> CountBelow(std::string_view key) const;
+  Result<uint64_t> PlaceOf(size_t source, std::string_view key) const;
 
  private:
   std::span<const FileSlice> files_;
   std::vector<std::vector<std::string_view>> keys_;  // Of each memstore.
-  uint64_t rows_ = 0;
-  size_t largest_ = 0;
 };
 
 Result<std::string> Sources::KeyOf(size_t source, uint64_t place) const {
   if (source >= files_.size()) return std::string(keys_[source - files_.size()][place]);
   const FileSlice& slice = files_[source];
+  if (slice.low + place == 0) return slice.file->store().statistics().min_key;
   return KeyAt(slice.file->store(), slice.low + static_cast<uint32_t>(place));
 }
 
-Result<uint64_t> Sources::CountBelow(std::string_view key) const {
-  uint64_t count = 0;
-  for (const FileSlice& slice : files_) {
-    ASSIGN_OR_RETURN(const uint32_t cut, CutOf(slice, key));
-    count += cut - slice.low;
-  }
-  for (const auto& keys : keys_) count += engine::CountBelow(keys, key);
-  return count;
-}
-
-// The first place in the largest source that has rows before it, and at least half of all; the
-// number of its rows if there is none.
-Result<uint64_t> MiddleOfLargest(const Sources& sources) {
-  uint64_t low = 0, high = sources.RowsOf(sources.largest());
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    ASSIGN_OR_RETURN(const std::string key, sources.KeyOf(sources.largest(), middle));
-    ASSIGN_OR_RETURN(const uint64_t before, sources.CountBelow(key));
-    if (before > 0 && before >= sources.rows() / 2) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
+Result<uint64_t> Sources::PlaceOf(size_t source, std::string_view key) const {
+  if (source >= files_.size()) return CountBelow(keys_[source - files_.size()], key);
+  ASSIGN_OR_RETURN(const uint32_t cut, CutOf(files_[source], key));
+  return cut - files_[source].low;
 }
 
 }  // namespace
 
 Result<std::string> FindMiddle(const RegionVersion& version) {
-  const Sources sources(version);
-  ASSIGN_OR_RETURN(const uint64_t middle, MiddleOfLargest(sources));
-  if (middle < sources.RowsOf(sources.largest())) return sources.KeyOf(sources.largest(), middle);
-  // More than half of all rows lie after those of the largest source. Any boundary will do.
-  for (size_t i = 0; i < sources.count(); ++i) {
-    if (sources.RowsOf(i) == 0) continue;
-    ASSIGN_OR_RETURN(std::string key, sources.KeyOf(i, sources.RowsOf(i) - 1));
-    ASSIGN_OR_RETURN(const uint64_t before, sources.CountBelow(key));
-    if (before > 0) return key;
-  }
+  ASSIGN_OR_RETURN(std::string key, MiddleKey(Sources(version)));
+  if (!key.empty()) return key;
   return Status::InvalidArgument("it has fewer than two rows: there is no row to split it at");
 }
 

@@ -26,8 +26,8 @@ struct Sides {
   SideSize left, right;
 };
 
-/// A row of the largest source that has about half of the region's rows before it, and at least
-/// one; rows count as in SideSize. Errors: kInvalidArgument (fewer than two rows); those of
+/// A row that has at least half of the region's rows before it, about, and at least one; rows count
+/// as in SideSize. Errors: kInvalidArgument (fewer than two rows); those of
 /// reading.
 Result<std::string> FindMiddle(const RegionVersion& version);
 /// Both require: the key is inside the region's range. Errors: those of reading.

@@ -17,6 +17,8 @@ class FilteredRows final : public RowSource {
         left_(limit == 0 ? UINT64_MAX : limit) {}
 
   Result<bool> NextBatch(format::RowBatch* batch) override;
+  // Batches of rows with an entry have one row, so it is that of the row that was read last.
+  std::string_view entry() const override { return source_->entry(); }
 
  private:
   Status FilterInto(format::RowBatch* batch);

@@ -3,6 +3,8 @@
 // 1. A column is looked up: its family must exist, its type is what it is cast to, else its
 //    own.
 // 2. A leaf becomes a set of values; literals become keys that compare as the column's values do.
+//    A comparison of tuples becomes an OR of what decides at each column, and a condition on the
+//    first column that every match satisfies, so that it is a range for whoever looks for one.
 // 3. NOT is pushed down: AND and OR are swapped, a leaf is complemented.
 // 4. A group nested in a group of the same kind is merged into it. Its leaves over one column are
 //    combined into one leaf in a single step: a thousand conditions cost as much as one IN with a
@@ -112,6 +114,8 @@ class Binder {
       case Kind::kAnd:
       case Kind::kOr:
         return BindGroup(predicate, negated);
+      case Kind::kTuple:
+        return BindTuple(predicate, negated);
       case Kind::kInvalid:
         return Status::InvalidArgument(predicate.values()[0]);
       default:
@@ -164,6 +168,103 @@ class Binder {
     leaf.every = negated && !leaf.is_row_key && format::IsMultiValued(leaf.column);
     SimplifyEvery(&leaf);
     return node;
+  }
+
+  struct TupleColumn {
+    BoundLeaf leaf;
+    std::vector<Literal> literals;  // By place.
+
+    // The comparison with the literal at `place`.
+    BoundNode Compare(Kind kind, size_t place) const {
+      BoundNode node;
+      node.kind = BoundNode::Kind::kLeaf;
+      node.leaf = leaf;
+      std::vector<ValueInterval> intervals;
+      AddComparison(kind, literals[place], &intervals);
+      node.leaf.values = ValueSet(std::move(intervals));
+      return node;
+    }
+  };
+
+  Result<BoundNode> BindTuple(const Predicate& predicate, bool negated) {
+    std::vector<TupleColumn> columns;
+    for (const Predicate& child : predicate.children()) {
+      RETURN_IF_ERROR(cancellation_.Check());
+      TupleColumn& column = columns.emplace_back();
+      RETURN_IF_ERROR(BindColumn(child, &column.leaf));
+      if (!column.leaf.is_row_key && format::IsMultiValued(column.leaf.column)) {
+        return Status::InvalidArgument(format::Described(column.leaf.column) +
+                                       " has several values: it does not compare in a tuple");
+      }
+      for (size_t place = 0; place < child.values().size(); ++place) {
+        ASSIGN_OR_RETURN(column.literals.emplace_back(), LiteralAt(child, place, column.leaf));
+      }
+    }
+    const Kind kind = predicate.children()[0].kind();
+    std::vector<BoundNode> both;
+    if (kind == Kind::kBetween) {
+      both.push_back(FromLeft(columns, Kind::kGreaterOrEqual, 0, negated));
+      both.push_back(FromLeft(columns, Kind::kLessOrEqual, 1, negated));
+    } else {
+      both.push_back(FromLeft(columns, kind, 0, negated));
+    }
+    BoundNode all = Grouped(BoundNode::Kind::kAnd, std::move(both));
+    if (negated) Negate(&all);
+    return all;
+  }
+
+  // What decides at each column, after equal ones before it. In the place of the last one's
+  // comparison the others have the strict one. `is_negated`: it will be.
+  static BoundNode FromLeft(const std::vector<TupleColumn>& columns, Kind kind, size_t place,
+                            bool is_negated) {
+    const bool is_less = kind == Kind::kLess || kind == Kind::kLessOrEqual;
+    const Kind strict = is_less ? Kind::kLess : Kind::kGreater;
+    std::vector<BoundNode> equal, either;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      const bool is_last = i + 1 == columns.size();
+      if (kind != Kind::kEqual || is_last) {
+        std::vector<BoundNode> here = equal;
+        here.push_back(columns[i].Compare(is_last ? kind : strict, place));
+        either.push_back(Grouped(BoundNode::Kind::kAnd, std::move(here)));
+      }
+      equal.push_back(columns[i].Compare(Kind::kEqual, place));
+    }
+    BoundNode decides = Grouped(BoundNode::Kind::kOr, std::move(either));
+    if (kind == Kind::kEqual || is_negated) return decides;
+    decides.is_bounded = decides.kind == BoundNode::Kind::kOr;
+    const Kind loose = is_less ? Kind::kLessOrEqual : Kind::kGreaterOrEqual;
+    std::vector<BoundNode> implied;
+    implied.push_back(columns[0].Compare(loose, place));
+    implied.push_back(std::move(decides));
+    return Grouped(BoundNode::Kind::kAnd, std::move(implied));
+  }
+
+  // A group by the rules of BoundNode.
+  static BoundNode Grouped(BoundNode::Kind kind, std::vector<BoundNode> children) {
+    BoundNode group;
+    group.kind = kind;
+    for (BoundNode& child : children) {
+      if (child.kind == kind) {
+        std::move(child.children.begin(), child.children.end(), std::back_inserter(group.children));
+      } else {
+        group.children.push_back(std::move(child));
+      }
+    }
+    (void)CombineLeaves({}, &group);  // Nothing cancels it.
+    if (group.children.size() != 1) return group;
+    BoundNode only = std::move(group.children[0]);
+    return only;
+  }
+
+  // Requires: no leaf is of a multi-valued column.
+  static void Negate(BoundNode* node) {
+    if (node->kind == BoundNode::Kind::kLeaf) {
+      node->leaf.values = node->leaf.values.Complement();
+      node->leaf.accepts_null = !node->leaf.accepts_null;
+      return;
+    }
+    node->kind = node->kind == BoundNode::Kind::kAnd ? BoundNode::Kind::kOr : BoundNode::Kind::kAnd;
+    for (BoundNode& child : node->children) Negate(&child);
   }
 
   Result<BoundNode> BindContains(const Predicate& predicate, bool negated) {

@@ -14,15 +14,19 @@
 
 #include "base/cancellation.h"
 #include "engine/predicate/column_set.h"
-#include "engine/predicate/value_set.h"
 #include "format/cell/cell.h"
 #include "format/schema.h"
 #include "format/value_list.h"
+#include "format/condition.h"
 #include "index/key.h"
 #include "tandem/predicate.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
+
+using format::ValueBound;
+using format::ValueInterval;
+using format::ValueSet;
 
 /// A condition on one column or on the row key.
 struct BoundLeaf {
@@ -55,6 +59,9 @@ struct BoundNode {
   /// Never exactly one child, none of the node's own kind, and at most one leaf per column and
   /// type, unless the column is multi-valued.
   std::vector<BoundNode> children;
+  /// An OR, of a tuple, in an AND that also has its condition on the first column as a leaf: what
+  /// an index says of that column is known without looking into the OR.
+  bool is_bounded = false;
 };
 
 /// The values of parameters, the first one's first; nullopt: it has none.

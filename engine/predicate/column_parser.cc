@@ -9,6 +9,7 @@
 #include "format/functions.h"
 #include "format/value_text.h"
 #include "tandem/limits.h"
+#include "tandem/predicate.h"
 
 namespace tandem::engine {
 namespace {
@@ -148,6 +149,18 @@ bool TokenReader::IsBeforeSymbol(std::string_view symbol) const {
   return next.kind == Token::Kind::kSymbol && next.text == symbol;
 }
 
+bool TokenReader::IsInList() const {
+  size_t open = 1;
+  for (size_t at = at_; at < tokens_.size(); ++at) {
+    if (tokens_[at].kind != Token::Kind::kSymbol) continue;
+    const std::string& symbol = tokens_[at].text;
+    if (symbol == "(") ++open;
+    if (symbol == ")" && --open == 0) return false;
+    if (symbol == "," && open == 1) return true;
+  }
+  return false;
+}
+
 bool TokenReader::TakeKeyword(std::string_view word) {
   if (!IsKeyword(Peek(), word)) return false;
   Take();
@@ -194,6 +207,37 @@ Result<IndexColumn> ParseIndexColumn(TokenReader* tokens) {
                      .functions = std::move(parsed.functions)};
 }
 
+namespace {
+
+Result<std::vector<IndexColumn>> ParseIndexColumns(TokenReader* tokens) {
+  std::vector<IndexColumn> columns;
+  do {
+    ASSIGN_OR_RETURN(columns.emplace_back(), ParseIndexColumn(tokens));
+  } while (tokens->TakeSymbol(","));
+  return columns;
+}
+
+Result<ColumnName> ParseIncludedColumn(TokenReader* tokens) {
+  const Token first = tokens->Peek();
+  ASSIGN_OR_RETURN(ParsedColumn parsed, ParseColumn("a column", tokens));
+  const bool is_plain = !parsed.is_row_key && parsed.functions.empty() && !parsed.type.has_value();
+  if (!is_plain) return SyntaxError(first, "a column by its name alone");
+  return ColumnName{.family = std::move(parsed.family), .qualifier = std::move(parsed.qualifier)};
+}
+
+// What follows the word INCLUDE.
+Result<std::vector<ColumnName>> ParseIncluded(TokenReader* tokens) {
+  std::vector<ColumnName> columns;
+  RETURN_IF_ERROR(tokens->ExpectSymbol("("));
+  do {
+    ASSIGN_OR_RETURN(columns.emplace_back(), ParseIncludedColumn(tokens));
+  } while (tokens->TakeSymbol(","));
+  RETURN_IF_ERROR(tokens->ExpectSymbol(")"));
+  return columns;
+}
+
+}  // namespace
+
 }  // namespace tandem::engine
 
 namespace tandem {
@@ -212,13 +256,48 @@ Result<std::vector<IndexColumn>> IndexColumn::ParseList(std::string_view text) {
   return engine::Guarded([text]() -> Result<std::vector<IndexColumn>> {
     ASSIGN_OR_RETURN(std::vector<engine::Token> list, engine::Tokenize(text));
     engine::TokenReader tokens(std::move(list));
-    std::vector<IndexColumn> columns;
-    do {
-      ASSIGN_OR_RETURN(columns.emplace_back(), engine::ParseIndexColumn(&tokens));
-    } while (tokens.TakeSymbol(","));
+    ASSIGN_OR_RETURN(std::vector<IndexColumn> columns, engine::ParseIndexColumns(&tokens));
     if (tokens.Peek().kind == engine::Token::Kind::kEnd) return columns;
     return engine::SyntaxError(tokens.Peek(), "ASC, DESC, ',' or the end");
   });
+}
+
+Result<IndexOptions> IndexOptions::Parse(std::string_view text) {
+  return engine::Guarded([text]() -> Result<IndexOptions> {
+    ASSIGN_OR_RETURN(std::vector<engine::Token> list, engine::Tokenize(text));
+    engine::TokenReader tokens(std::move(list));
+    IndexOptions index;
+    ASSIGN_OR_RETURN(index.columns, engine::ParseIndexColumns(&tokens));
+    if (tokens.TakeKeyword("INCLUDE")) {
+      ASSIGN_OR_RETURN(index.include, engine::ParseIncluded(&tokens));
+    }
+    if (tokens.TakeKeyword("WHERE")) {
+      const size_t begin = tokens.Peek().position - 1;
+      // Blanks keep the positions of errors.
+      RETURN_IF_ERROR(
+          Predicate::Parse(std::string(begin, ' ').append(text.substr(begin))).status());
+      index.where = text.substr(begin);
+      return index;
+    }
+    if (tokens.Peek().kind == engine::Token::Kind::kEnd) return index;
+    return engine::SyntaxError(tokens.Peek(), index.include.empty()
+                                                  ? "ASC, DESC, ',', INCLUDE, WHERE or the end"
+                                                  : "WHERE or the end");
+  });
+}
+
+std::string IndexOptions::ToString() const {
+  std::string text;
+  for (const IndexColumn& column : columns) {
+    if (!text.empty()) text += ", ";
+    text += column.ToString();
+  }
+  for (size_t i = 0; i < include.size(); ++i) {
+    text += i == 0 ? " INCLUDE (" : ", ";
+    text += engine::ColumnNameText(include[i].family, include[i].qualifier);
+  }
+  if (!include.empty()) text += ')';
+  return where.empty() ? text : text + " WHERE " + where;
 }
 
 std::string IndexColumn::ToString() const {

@@ -1,5 +1,6 @@
 // Columns in text, of predicates and of declarations of indexes:
 //
+//   index       column [ ASC | DESC ], ... [ INCLUDE ( name [ : name ], ... ) ]
 //   column      operand [ :: type ]; _row
 //   operand     name [ : name ], each perhaps "quoted"
 //               | function ( operand ) | substr ( operand , number [ , number ] )
@@ -27,6 +28,8 @@ class TokenReader {
 
   const Token& Peek() const { return tokens_[at_]; }
   bool IsBeforeSymbol(std::string_view symbol) const;
+  /// Whether, after an opening parenthesis, a comma comes before its closing one, not in others.
+  bool IsInList() const;
   Token Take() { return at_ + 1 < tokens_.size() ? tokens_[at_++] : tokens_[at_]; }
   /// Takes the next token if it is the one.
   bool TakeKeyword(std::string_view word);

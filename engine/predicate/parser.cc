@@ -3,7 +3,9 @@
 //   or          and { OR and }
 //   and         not { AND not }
 //   not         { NOT } primary
-//   primary     ( or ) | TRUE | FALSE | column condition
+//   primary     ( or ) | TRUE | FALSE | column condition | tuple
+//   tuple       ( column {, column} ) ( operator values | [NOT] BETWEEN values AND values )
+//   values      ( value {, value} ), as many as there are columns
 //   condition   operator value | IS [NOT] NULL
 //               | [NOT] ( BETWEEN value AND value | IN ( [ value {, value} ] ) | PREFIX value
 //                         | CONTAINS value | LIKE 'text%' | LIKE '%text%' )
@@ -80,6 +82,7 @@ class PredicateParser {
 
   Result<Predicate> ParsePrimary() {
     if (tokens_.TakeSymbol("(")) {
+      if (tokens_.IsInList()) return ParseTuple();
       ASSIGN_OR_RETURN(Predicate group, ParseOr());
       RETURN_IF_ERROR(tokens_.ExpectSymbol(")"));
       return group;
@@ -99,6 +102,49 @@ class PredicateParser {
     leaf->functions_ = std::move(column.functions);
     leaf->type_ = column.type;
     return {};
+  }
+
+  // After the opening parenthesis.
+  Result<Predicate> ParseTuple() {
+    std::vector<Predicate> columns;
+    do {
+      if (columns.size() == kTupleColumnsMax) {
+        return SyntaxError(tokens_.Peek(),
+                           "at most " + std::to_string(kTupleColumnsMax) + " columns in a tuple");
+      }
+      RETURN_IF_ERROR(ParseLeafColumn(&columns.emplace_back()));
+    } while (tokens_.TakeSymbol(","));
+    RETURN_IF_ERROR(tokens_.ExpectSymbol(")"));
+    const bool is_negated = tokens_.TakeKeyword("NOT");
+    Kind kind = Kind::kBetween;
+    if (!tokens_.TakeKeyword("BETWEEN")) {
+      const Token found = tokens_.Peek();
+      if (is_negated) return SyntaxError(found, "BETWEEN");
+      if (!TakeOperator(&kind) || kind == Kind::kNotEqual) {
+        return SyntaxError(found, "=, <, <=, >, >= or BETWEEN (of tuples)");
+      }
+    }
+    RETURN_IF_ERROR(ParseTupleValues(&columns));
+    if (kind == Kind::kBetween) {
+      RETURN_IF_ERROR(tokens_.ExpectKeyword("AND"));
+      RETURN_IF_ERROR(ParseTupleValues(&columns));
+    }
+    for (Predicate& column : columns) column.kind_ = kind;
+    Predicate tuple = Predicate::Tuple(std::move(columns));
+    return is_negated ? Predicate::Not(std::move(tuple)) : tuple;
+  }
+
+  // Adds a value to each of the columns.
+  Status ParseTupleValues(std::vector<Predicate>* columns) {
+    RETURN_IF_ERROR(tokens_.ExpectSymbol("("));
+    for (size_t i = 0; i < columns->size(); ++i) {
+      if (i > 0 && !tokens_.TakeSymbol(",")) {
+        return SyntaxError(tokens_.Peek(),
+                           ", and " + std::to_string(columns->size()) + " values in all");
+      }
+      RETURN_IF_ERROR(ParseValue(&(*columns)[i]));
+    }
+    return tokens_.ExpectSymbol(")");
   }
 
   Result<Predicate> ParseCondition(Predicate leaf) {

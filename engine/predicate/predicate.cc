@@ -78,6 +78,27 @@ std::string ListText(const Predicate& leaf) {
   return out += ')';
 }
 
+// The columns of a tuple, or their values at `place`.
+template <typename Text>
+std::string TupleText(const Predicate& tuple, const Text& text) {
+  std::string out = "(";
+  for (const Predicate& child : tuple.children()) {
+    if (out.size() > 1) out += ", ";
+    out += text(child);
+  }
+  return out += ')';
+}
+
+std::string TupleText(const Predicate& tuple) {
+  const auto values = [&tuple](size_t place) {
+    return TupleText(tuple, [place](const Predicate& child) { return OperandText(child, place); });
+  };
+  const Kind kind = tuple.children()[0].kind();
+  const std::string columns = TupleText(tuple, ColumnText);
+  if (kind == Kind::kBetween) return columns + " BETWEEN " + values(0) + " AND " + values(1);
+  return columns + std::string(OperatorText(kind)) + values(0);
+}
+
 std::string LeafText(const Predicate& leaf) {
   switch (leaf.kind()) {
     case Kind::kIsNull:
@@ -309,6 +330,29 @@ Predicate Predicate::Not(Predicate child) {
   return Group(Kind::kNot, std::move(children));
 }
 
+Predicate Predicate::Tuple(std::vector<Predicate> comparisons) {
+  if (comparisons.empty() || comparisons.size() > kTupleColumnsMax) {
+    return Invalid("a tuple has " + std::to_string(comparisons.size()) +
+                   " columns, expected 1 to " + std::to_string(kTupleColumnsMax));
+  }
+  const Kind kind = comparisons[0].kind_;
+  for (Predicate& comparison : comparisons) {
+    if (comparison.kind_ == Kind::kInvalid) return std::move(comparison);
+    const bool compares =
+        comparison.kind_ == Kind::kEqual || comparison.kind_ == Kind::kBetween ||
+        (comparison.kind_ >= Kind::kLess && comparison.kind_ <= Kind::kGreaterOrEqual);
+    if (compares && comparison.kind_ == kind) continue;
+    return Invalid(
+        "a tuple compares all its columns by one of =, <, <=, >, >= and BETWEEN, not by " +
+        comparison.ToString());
+  }
+  if (comparisons.size() == 1) return std::move(comparisons[0]);
+  Predicate tuple;
+  tuple.kind_ = Kind::kTuple;
+  tuple.children_ = std::move(comparisons);
+  return tuple;
+}
+
 // Requires: one child or more.
 Predicate Predicate::Group(Kind kind, std::vector<Predicate> children) {
   if (kind != Kind::kNot && children.size() == 1) return std::move(children[0]);
@@ -340,6 +384,8 @@ std::string Predicate::ToString() const {
       return "! " + values_[0];
     case Kind::kNot:
       return "NOT " + Operand(children_[0]);
+    case Kind::kTuple:
+      return TupleText(*this);
     case Kind::kAnd:
     case Kind::kOr:
       break;

@@ -11,6 +11,7 @@
 
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
+#include "engine/query/partial_index.h"
 #include "engine/query/skip_scan.h"
 #include "format/functions.h"
 #include "format/text_terms.h"
@@ -94,6 +95,15 @@ Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const Acce
   return entries;
 }
 
+AccessPathFinder::AccessPathFinder(const format::TableRecord& table, const BoundNode& root,
+                                   const std::vector<Cluster>& clusters, Indexes only,
+                                   const base::Cancellation& cancellation)
+    : table_(table), clusters_(clusters), only_(std::move(only)), cancellation_(cancellation) {
+  for (const format::IndexRecord& index : table.indexes) {
+    if (index.where.has_value() && CoversRows(table, index, root)) partial_.push_back(&index);
+  }
+}
+
 bool AccessPathFinder::Serves(const format::IndexRecord& index, const BoundLeaf& leaf) {
   if (leaf.is_row_key || !leaf.has_ranges()) return false;
   return format::HasSameValues(index.columns[0], leaf.column);
@@ -110,9 +120,15 @@ const BoundLeaf* AccessPathFinder::LeafServed(const BoundNode& node,
   return found == node.children.end() ? nullptr : &found->leaf;
 }
 
-bool AccessPathFinder::MayUse(const format::IndexRecord& index) const {
+bool AccessPathFinder::IsAskedFor(const format::IndexRecord& index) const {
   return index.state != format::IndexState::kDropping &&
-         (only_.empty() || std::find(only_.begin(), only_.end(), &index) != only_.end());
+         (only_.empty() || std::ranges::find(only_, &index) != only_.end());
+}
+
+bool AccessPathFinder::MayUse(const format::IndexRecord& index, const BoundNode& node) const {
+  if (!IsAskedFor(index)) return false;
+  return !index.where.has_value() || std::ranges::find(partial_, &index) != partial_.end() ||
+         CoversRows(table_, index, node);
 }
 
 AccessPathFinder::Found AccessPathFinder::Find(const BoundNode& node, bool rows_decided) const {
@@ -120,7 +136,7 @@ AccessPathFinder::Found AccessPathFinder::Find(const BoundNode& node, bool rows_
   switch (node.kind) {
     case Kind::kLeaf:
       if (node.leaf.is_row_key && rows_decided) return std::optional<AccessPath>();
-      return FindLeaf(node.leaf);
+      return FindLeaf(node);
     case Kind::kOr:
       return FindOr(node);
     default:
@@ -147,19 +163,52 @@ std::optional<AccessPath> AccessPathFinder::AccessByKeys(const BoundLeaf& leaf) 
                     .keys = std::make_shared<RowKeys>(*std::move(keys), table_.hash_secret)};
 }
 
-AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundLeaf& leaf) const {
+AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundNode& node) const {
+  const BoundLeaf& leaf = node.leaf;
   if (leaf.is_row_key) return AccessByKeys(leaf);
+  std::vector<AndWay> ways;
+  for (const format::IndexRecord& index : table_.indexes) {
+    if (!index.where.has_value() || !MayUse(index, node)) continue;
+    ASSIGN_OR_RETURN(std::optional<AndWay> way, WayByPartial(index, node));
+    if (!way.has_value()) continue;
+    way->access.exact &= !way->access.is_intersection();
+    ways.push_back(*std::move(way));
+  }
+  Found whole = FindOfAllRows(node);
+  if (!whole.has_value() || ways.empty()) return whole;
+  if (whole->has_value()) ways.push_back({.access = **std::move(whole), .conditions = {0}});
+  return Cheapest(std::move(ways));
+}
+
+AccessPathFinder::Found AccessPathFinder::FindOfAllRows(const BoundNode& node) const {
+  const BoundLeaf& leaf = node.leaf;
   if (leaf.part.has_value()) return FindTrigrams(leaf);
-  const format::IndexRecord* index = IndexFor(
-      table_, leaf, [this](const format::IndexRecord& candidate) { return MayUse(candidate); });
+  const format::IndexRecord* index =
+      IndexFor(table_, leaf, [&](const format::IndexRecord& candidate) {
+        return !candidate.where.has_value() && MayUse(candidate, node);
+      });
   if (index == nullptr) return FindSkipScan(leaf, nullptr);
   return std::optional(AccessBy(*index, leaf));
+}
+
+// By its conditions on the first columns, else by all of its entries, unless rows without any cell
+// that the index depends on may match.
+Result<std::optional<AndWay>> AccessPathFinder::WayByPartial(const format::IndexRecord& index,
+                                                             const BoundNode& node) const {
+  if (std::optional<CompositeRanges> ranges = FindCompositeRanges(index, node)) {
+    ASSIGN_OR_RETURN(AndWay way, WayByComposite(index, *std::move(ranges)));
+    return std::optional(std::move(way));
+  }
+  if (HasRowsWithoutCells(index)) return std::optional<AndWay>();
+  AndWay way{.access = {.paths = {}, .exact = false}, .conditions = {}};
+  way.access.paths.push_back({.index = &index, .ranges = {format::KeyRange()}, .columns = 0});
+  return std::optional(std::move(way));
 }
 
 AccessPathFinder::Found AccessPathFinder::FindSkipScan(const BoundLeaf& leaf,
                                                        const BoundNode* group) const {
   for (const format::IndexRecord& index : table_.indexes) {
-    if (!MayUse(index) || !IsOnSecondColumn(index, leaf)) continue;
+    if (!IsOnSecondColumn(index, leaf) || !IsAskedFor(index)) continue;
     if (group != nullptr && LeafServed(*group, index) != nullptr) continue;
     ASSIGN_OR_RETURN(std::optional<SkipRanges> skip,
                      FindSkipRanges(index, leaf, clusters_, cancellation_));
@@ -177,7 +226,7 @@ AccessPathFinder::Found AccessPathFinder::FindSkipScan(const BoundLeaf& leaf,
 
 AccessPathFinder::Found AccessPathFinder::FindTrigrams(const BoundLeaf& leaf) const {
   for (const format::IndexRecord& index : table_.indexes) {
-    if (!MayUse(index)) continue;
+    if (!IsAskedFor(index)) continue;
     ASSIGN_OR_RETURN(std::optional<AccessPath> found, AccessByTrigrams(index, leaf));
     if (found.has_value()) return found;
   }
@@ -256,7 +305,12 @@ Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
                                                        bool rows_decided) const {
   std::vector<AndWay> ways;
   for (const format::IndexRecord& index : table_.indexes) {
-    if (!MayUse(index)) continue;
+    if (!MayUse(index, node)) continue;
+    if (index.where.has_value()) {
+      ASSIGN_OR_RETURN(std::optional<AndWay> way, WayByPartial(index, node));
+      if (way.has_value()) ways.push_back(*std::move(way));
+      continue;
+    }
     if (std::optional<CompositeRanges> composite = FindCompositeRanges(index, node)) {
       ASSIGN_OR_RETURN(ways.emplace_back(), WayByComposite(index, *std::move(composite)));
       continue;
@@ -280,7 +334,7 @@ Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
       if (skip.has_value()) ways.push_back({*std::move(skip), {i}});
       continue;
     }
-    if (child.kind == Kind::kLeaf && rows_decided) continue;
+    if (child.is_bounded || (child.kind == Kind::kLeaf && rows_decided)) continue;
     ASSIGN_OR_RETURN(std::optional<AccessPath> found, Find(child, /*rows_decided=*/false));
     if (found.has_value() && (only_.empty() || !found->paths.empty())) {
       ways.push_back({*std::move(found), {i}});

@@ -33,7 +33,8 @@ struct AndWay {
   /// Exact if it covers its own conditions. It is an intersection if its index has several columns
   /// and entries that leave some out.
   AccessPath access;
-  std::vector<size_t> conditions;  ///< In BoundNode::children; not empty.
+  /// In BoundNode::children; none for all entries of a partial index.
+  std::vector<size_t> conditions;
 };
 
 /// Lifetime: table, clusters and indexes outlive it.
@@ -41,10 +42,11 @@ class AccessPathFinder {
  public:
   using Indexes = std::vector<const format::IndexRecord*>;
 
-  /// `only` (when not empty) are the indexes that may be used.
-  AccessPathFinder(const format::TableRecord& table, const std::vector<Cluster>& clusters,
-                   Indexes only, const base::Cancellation& cancellation)
-      : table_(table), clusters_(clusters), only_(std::move(only)), cancellation_(cancellation) {}
+  /// `only` (when not empty) are the indexes that may be used. Every match satisfies `root`, which
+  /// outlives the finder.
+  AccessPathFinder(const format::TableRecord& table, const BoundNode& root,
+                   const std::vector<Cluster>& clusters, Indexes only,
+                   const base::Cancellation& cancellation);
 
   /// The cheapest access to the rows that may satisfy `node`; nullopt when indexes and single row
   /// keys do not lead to all of them. `rows_decided`: conditions on the row key are already
@@ -80,7 +82,8 @@ class AccessPathFinder {
 
  private:
   using Found = Result<std::optional<AccessPath>>;
-  Found FindLeaf(const BoundLeaf& leaf) const;
+  Found FindLeaf(const BoundNode& node) const;
+  Found FindOfAllRows(const BoundNode& node) const;
   Found FindTrigrams(const BoundLeaf& leaf) const;
   Found AccessByTrigrams(const format::IndexRecord& index, const BoundLeaf& leaf) const;
   /// `group`: the AND that the leaf is in, whose conditions on the first column serve better.
@@ -93,11 +96,17 @@ class AccessPathFinder {
                                 const std::vector<format::KeyRange>& partial) const;
   std::optional<AccessPath> AccessByKeys(const BoundLeaf& leaf) const;
   static AccessPath AccessBy(const format::IndexRecord& index, const BoundLeaf& leaf);
-  bool MayUse(const format::IndexRecord& index) const;
+  /// As far as it does not depend on conditions.
+  bool IsAskedFor(const format::IndexRecord& index) const;
+  /// Whether the index may be used for rows that satisfy `node`.
+  bool MayUse(const format::IndexRecord& index, const BoundNode& node) const;
+  Result<std::optional<AndWay>> WayByPartial(const format::IndexRecord& index,
+                                             const BoundNode& node) const;
 
   const format::TableRecord& table_;
   const std::vector<Cluster>& clusters_;
   Indexes only_;
+  Indexes partial_;  // Those that have all rows which satisfy the root.
   base::Cancellation cancellation_;
 };
 

@@ -3,6 +3,7 @@
 #include "engine/query/composite_ranges.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -24,8 +25,8 @@ bool HasSingleValues(const BoundLeaf& leaf) {
 
 class RangeMaker {
  public:
-  RangeMaker(const std::vector<ColumnParts>& columns, CompositeRanges* out)
-      : columns_(columns), out_(*out) {}
+  RangeMaker(const std::vector<ColumnParts>& columns, bool is_partial, CompositeRanges* out)
+      : columns_(columns), is_partial_(is_partial), out_(*out) {}
 
   // `known` of the columns before are in the prefix with a value.
   void Extend(size_t column, size_t known, const std::string& prefix) {
@@ -41,7 +42,7 @@ class RangeMaker {
     const std::string without = prefix + parts.absent;
     if (!is_last) {
       Extend(column + 1, known, without);
-    } else if (known > 0) {
+    } else if (known > 0 || is_partial_) {
       Add(format::StartingWith(without), known);
     }
   }
@@ -57,13 +58,22 @@ class RangeMaker {
   }
 
   const std::vector<ColumnParts>& columns_;
+  const bool is_partial_;
   CompositeRanges& out_;
 };
 
-// The child of the AND that is a condition on the column.
-std::optional<size_t> ConditionOn(const BoundNode& node, const format::IndexColumnRecord& column) {
-  for (size_t i = 0; i < node.children.size(); ++i) {
-    const BoundNode& child = node.children[i];
+// The conditions of an AND, or a single one.
+std::span<const BoundNode> ConditionsOf(const BoundNode& node) {
+  if (node.kind == BoundNode::Kind::kLeaf) return {&node, 1};
+  return node.kind == BoundNode::Kind::kAnd ? std::span(node.children)
+                                            : std::span<const BoundNode>();
+}
+
+// The one that is on the column.
+std::optional<size_t> ConditionOn(std::span<const BoundNode> conditions,
+                                  const format::IndexColumnRecord& column) {
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    const BoundNode& child = conditions[i];
     if (child.kind != BoundNode::Kind::kLeaf || child.leaf.is_row_key || !child.leaf.has_ranges()) {
       continue;
     }
@@ -76,26 +86,29 @@ std::optional<size_t> ConditionOn(const BoundNode& node, const format::IndexColu
 
 std::optional<CompositeRanges> FindCompositeRanges(const format::IndexRecord& index,
                                                    const BoundNode& node) {
-  if (index.columns.size() == 1 || node.kind != BoundNode::Kind::kAnd) return std::nullopt;
+  if (!index.is_of_several()) return std::nullopt;
+  const std::span<const BoundNode> conditions = ConditionsOf(node);
+  const bool is_partial = index.where.has_value();
   CompositeRanges found;
   std::vector<ColumnParts> columns;
   size_t ranges = 1;
   for (const format::IndexColumnRecord& column : index.columns) {
-    const std::optional<size_t> condition = ConditionOn(node, column);
+    const std::optional<size_t> condition = ConditionOn(conditions, column);
     if (!condition.has_value()) break;
-    const BoundLeaf& leaf = node.children[*condition].leaf;
+    const BoundLeaf& leaf = conditions[*condition].leaf;
     if (leaf.accepts_null) break;
     ColumnParts parts{.values = RangesOf(leaf, column), .absent = {}};
     ranges *= parts.values.size() + 1;
-    if (ranges > kCompositeRangesMax) break;
+    const bool is_first = columns.empty();
+    if (ranges > kCompositeRangesMax && !(is_partial && is_first)) break;
     format::AppendAbsentKey(column, &parts.absent);
     columns.push_back(std::move(parts));
     found.conditions.push_back(*condition);
     if (!HasSingleValues(leaf) || columns.size() == kCompositeColumnsMax) break;
   }
-  if (columns.size() < 2) return std::nullopt;
+  if (columns.size() < (is_partial ? 1 : 2)) return std::nullopt;
   found.of_first = columns.front().values;
-  RangeMaker(columns, &found).Extend(0, 0, {});
+  RangeMaker(columns, is_partial, &found).Extend(0, 0, {});
   found.whole = Unite(std::move(found.whole));
   found.partial = Unite(std::move(found.partial));
   return found;

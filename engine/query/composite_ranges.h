@@ -2,6 +2,7 @@
 // the first columns and any values of the one after them, in each combination, and the absent value
 // besides in each place but all, which stands for a column that is not known in a source
 // (engine/source/column_order.h).
+// In a partial index all of them may be absent.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +30,10 @@ inline constexpr size_t kCompositeRangesMax = 1024;
 /// conditions on the others are checked on the rows.
 inline constexpr size_t kCompositeColumnsMax = 5;
 
-/// nullopt: conditions of the AND are on fewer than two of the first columns, or may be satisfied
-/// by an absent value.
+/// Of the conditions of `node`, an AND or a single one. nullopt: they are on fewer than two of the
+/// first columns (one, if the index is partial), or may be satisfied by an absent value. A partial
+/// index has entries without any of the columns besides: of sources that have those of its
+/// predicate alone.
 std::optional<CompositeRanges> FindCompositeRanges(const format::IndexRecord& index,
                                                    const BoundNode& node);
 

@@ -106,7 +106,7 @@ Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
   uint64_t count = 0;
   bool known_match = true;  // Those of memstores.
   for (const FileSource& source : cluster.files) {
-    RETURN_IF_ERROR(context->cancellation.Check());
+    RETURN_IF_ERROR(context->CheckGoOn());
     ASSIGN_OR_RETURN(const std::optional<uint64_t> exact, CountFromLeaves(cluster, source, access));
     FileCandidates& candidates = files.emplace_back();
     if (exact.has_value()) {
@@ -134,7 +134,7 @@ Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
 
 Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
   ReadContext* context = query.context.get();
-  RETURN_IF_ERROR(context->cancellation.Check());
+  RETURN_IF_ERROR(context->CheckGoOn());
   const std::optional<AccessPath>& access = query.plan.access;
   if (access.has_value() && access->exact) return CountAccessPath(context, cluster, *access);
   if (query.plan.rows_decide && cluster.has_one_file() && AllMayBeSingleSource(cluster.files[0])) {

@@ -13,15 +13,15 @@ namespace {
 // Whether the file has a section of every index of the access.
 Result<bool> HasSections(const FileSource& source, const AccessPath& access) {
   for (const IndexPath& path : access.paths) {
-    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, path.index->id));
+    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source, *path.index));
     if (section == nullptr) return false;
   }
   return true;
 }
 
-bool HasIndexes(const Memstore& memstore, const AccessPath& access) {
+bool HasIndexes(const Memstore& memstore, const Cluster& cluster, const AccessPath& access) {
   return std::all_of(access.paths.begin(), access.paths.end(), [&](const IndexPath& path) {
-    return memstore.FindIndex(path.index->id).has_value();
+    return UsableIn(memstore, cluster, *path.index).has_value();
   });
 }
 
@@ -40,7 +40,7 @@ Status AddSources(const QueryPlan& plan, Explanation* explanation) {
     explanation->files += cluster.files.size();
     for (const auto& memstore : cluster.memstores) {
       explanation->memstores_scanned +=
-          !plan.access.has_value() || !HasIndexes(*memstore, *plan.access);
+          !plan.access.has_value() || !HasIndexes(*memstore, cluster, *plan.access);
     }
     for (const FileSource& source : cluster.files) {
       if (!plan.access.has_value()) {
@@ -147,6 +147,8 @@ Result<Explanation> ExplainMatches(const Query& query) {
   }
   RETURN_IF_ERROR(AddSources(plan, &explanation));  // The run may have found a section broken.
   const ReadCounters& counters = query.context->counters;
+  explanation.covered = plan.access.has_value() && plan.access->covered;
+  explanation.rows_from_index = counters.from_index;
   explanation.candidate_rows = counters.rows;
   explanation.candidate_blocks = counters.blocks;
   explanation.candidate_bytes = counters.bytes;

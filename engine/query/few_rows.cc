@@ -24,10 +24,10 @@ constexpr size_t kPinnedBytesMax = 1 << 20;
 bool IsUsual(const QueryRequest& request, const TableView& view) {
   const ReadOptions& read = request.options;
   const QueryOptions& query = request.query;
-  return read.columns.empty() && read.families.empty() && read.versions > 0 &&
-         !PointOf(view.point, read).is_bounded() && query.order_by.empty() &&
-         query.use_index.empty() && query.use_indexes.empty() && !query.no_index &&
-         view.table->families.size() == 1;
+  return request.from == nullptr && !read.budget.is_limited() && read.columns.empty() &&
+         read.families.empty() && read.versions > 0 && !PointOf(view.point, read).is_bounded() &&
+         query.order_by.empty() && query.use_index.empty() && query.use_indexes.empty() &&
+         !query.no_index && view.table->families.size() == 1;
 }
 
 /// A row in its block.
@@ -71,7 +71,7 @@ class Finder {
     if (root_.kind != BoundNode::Kind::kLeaf || root_.leaf.accepts_null) return false;
     index_ =
         AccessPathFinder::IndexFor(*view_.table, root_.leaf, [](const format::IndexRecord& index) {
-          return index.state != format::IndexState::kDropping;
+          return index.state != format::IndexState::kDropping && !index.where.has_value();
         });
     if (index_ == nullptr) return false;
     ranges_ = RangesOf(root_.leaf, index_->columns[0]);

@@ -9,14 +9,19 @@
 // 3. One value with very many rows is walked alone and streamed: its rows come in key order anyway.
 // 4. Of large rows, and of rows beyond that part, only the keys are sorted; the rows are read again
 //    when their turn comes.
+// 5. After a token the walk begins at its entry: at the rows of that which come after its key.
+//    These, and rows of a value that come by falling keys, are read by windows (row_windows.h).
+// A read by falling keys through another index is read by windows as a whole.
 // If the index is not walked, all matches are read in key order and sorted at once.
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/memory_account.h"
 #include "base/status_macros.h"
 #include "engine/query/composite_order.h"
 #include "engine/query/query.h"
+#include "engine/query/row_windows.h"
 #include "engine/query/value_range_iterator.h"
 #include "engine/read/concatenating_iterator.h"
 #include "engine/read/row_pieces.h"
@@ -52,7 +57,7 @@ class OrderedSource final : public RowSource {
             std::min(query.context->resources.read_buffer_bytes / kBatchPart, kBatchBytesMax)),
         batch_charge_(query.context->resources.memory, base::MemoryPart::kHits),
         pieces_(query.context->schema),
-        puts_(query.ordering->index->columns.size()) {}
+        puts_(query.ordering->index == nullptr ? 0 : query.ordering->index->columns.size()) {}
 
   Result<bool> NextBatch(format::RowBatch* batch) override {
     if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
@@ -73,6 +78,10 @@ class OrderedSource final : public RowSource {
     return true;
   }
 
+  std::string_view entry() const override {
+    return is_streamed_ ? entry_ : at_ == 0 ? std::string_view() : batch_[at_ - 1].entry;
+  }
+
  private:
   struct Collected {
     std::string entry;
@@ -83,6 +92,14 @@ class OrderedSource final : public RowSource {
   Status Begin();
   Result<bool> NextRow(RowView* row);
   Result<bool> Step();
+  Status BeginWalk();
+  void BeginAtPosition(KeyRanges* ranges);
+  uint64_t StreamedMin() const;
+  void OpenWindows(format::KeyRange rows);
+  Result<bool> NextWindow();
+  bool IsAfterPosition(std::string_view key) const;
+  bool Windows() const;
+  void TellProgress();
   Status TakeWholeIfCheaper();
   Status Collect(ConcatenatingIterator chain);
   Result<bool> NextOf(ConcatenatingIterator* chain, const format::KeyRange& range);
@@ -104,6 +121,8 @@ class OrderedSource final : public RowSource {
   uint64_t batch_bytes_ = 0;        // Of its rows;
   const uint64_t batch_bytes_max_;  // beyond this, only keys are kept.
   base::MemoryCharge batch_charge_;
+  std::vector<Cluster> window_;        // Its clusters, which stream_ may be over.
+  std::optional<RowWindows> windows_;  // Of the rows of one entry, or of a read by key.
   std::optional<ConcatenatingIterator> stream_;
   std::string entry_;         // Of the row that NextOf found.
   bool is_streamed_ = false;  // Where the row that was given last came from,
@@ -115,12 +134,27 @@ class OrderedSource final : public RowSource {
 
 Status OrderedSource::Begin() {
   const Ordering& ordering = *query_.ordering;
+  if (query_.context->meter != nullptr) {
+    query_.context->meter->SetKeys(ReadMeter::KeysAre::kNoPositions);
+  }
+  const auto& access = query_.plan.access;
+  if (ordering.index == nullptr) {
+    access_ = *access;
+    OpenWindows(query_.plan.within);
+    return {};
+  }
   if (!ordering.walks_index) {
-    const auto& access = query_.plan.access;
     range_ = format::PresentRange(index().columns.front());
     return Collect(ConcatenatingIterator(query_.context.get(), query_.plan.clusters,
                                          access.has_value() ? &*access : nullptr));
   }
+  return BeginWalk();
+}
+
+Status OrderedSource::BeginWalk() {
+  const Ordering& ordering = *query_.ordering;
+  KeyRanges ranges = ordering.ranges;
+  BeginAtPosition(&ranges);
   std::vector<ValueRangeIterator::Part> cursors;
   std::vector<ValueRangeIterator::InMemory> in_memory;
   for (const Cluster& cluster : query_.plan.clusters) {
@@ -140,9 +174,92 @@ Status OrderedSource::Begin() {
       cursors.push_back({section->NewCursor(format::IndexPart::kOlder), can_go});
     }
   }
-  stepper_ = std::make_unique<ValueRangeIterator>(std::move(cursors), std::move(in_memory),
-                                                  ordering.ranges, ordering.backward);
+  stepper_ =
+      std::make_unique<ValueRangeIterator>(std::move(cursors), std::move(in_memory),
+                                           std::move(ranges), ordering.backward, StreamedMin());
   return {};
+}
+
+// Begins with the rows that have the entry of the position and come after it, and takes the entry
+// out of the ranges. Other rows of the entry are not looked at.
+void OrderedSource::BeginAtPosition(KeyRanges* ranges) {
+  const std::optional<Position>& position = query_.ordering->position;
+  if (!position.has_value() || !position->key.has_value()) return;
+  const format::KeyRange same = format::EqualRange(*position->entry);
+  const bool has_entry =
+      std::ranges::any_of(*ranges, [&](const auto& range) { return range.Contains(same.low); });
+  if (!has_entry) return;
+  const format::KeyRange rest =
+      query_.ordering->backward ? format::KeyRange{{}, same.low} : format::KeyRange{*same.high, {}};
+  *ranges = Intersect(*ranges, {rest});
+  range_ = same;
+  access_ = AccessInOrder(index(), range_);
+  format::KeyRange rows;
+  if (query_.ordering->keys_fall) {
+    rows.high = *position->key;
+  } else {
+    rows.low = *position->key + '\0';
+  }
+  OpenWindows(Intersect(query_.plan.within, rows));
+}
+
+// The rows of the present access, some keys after the other.
+void OrderedSource::OpenWindows(format::KeyRange rows) {
+  windows_.emplace(query_.context->view, query_.context->schema.merged, std::move(rows),
+                   query_.ordering->keys_fall);
+}
+
+// Whether the rows of one entry are read by windows: from the last one on they have to be, and a
+// read that ends early should not find those of all sources first.
+bool OrderedSource::Windows() const {
+  return query_.ordering->keys_fall ||
+         (query_.context->may_end_early &&
+          !std::ranges::all_of(query_.plan.clusters,
+                               [](const Cluster& cluster) { return cluster.has_one_file(); }));
+}
+
+// A value with more entries than this is streamed.
+uint64_t OrderedSource::StreamedMin() const {
+  if (!query_.context->may_end_early) return ValueRangeIterator::kLargeMin;
+  return std::clamp(left_, kEntriesFirst, ValueRangeIterator::kLargeMin);
+}
+
+// Where rows of a value are looked at key by key, keys are positions; else where the next range
+// begins is one.
+void OrderedSource::TellProgress() {
+  ReadMeter* const meter = query_.context->meter.get();
+  if (meter == nullptr) return;
+  const bool backward = query_.ordering->backward;
+  const bool by_key =
+      (windows_.has_value() || stream_.has_value()) && query_.ordering->index != nullptr;
+  meter->SetKeys(ReadMeter::KeysAre::kNoPositions);
+  if (windows_.has_value() && query_.ordering->keys_fall) {
+    if (!windows_->rows().high.has_value()) return;
+    meter->PassTo({by_key ? std::optional(range_.low) : std::nullopt, windows_->rows().high});
+  } else if (by_key) {
+    meter->SetEntry(range_.low);
+    meter->SetKeys(ReadMeter::KeysAre::kPositions);
+  } else if (backward ? range_.high.has_value() : !range_.low.empty()) {
+    meter->PassTo({backward ? *range_.high : range_.low, std::nullopt});
+  }
+}
+
+// Reads the next window; false when there is none.
+Result<bool> OrderedSource::NextWindow() {
+  TellProgress();
+  ASSIGN_OR_RETURN(const bool more, windows_->Next(&window_));
+  if (!more) {
+    windows_.reset();
+    return false;
+  }
+  ConcatenatingIterator chain(query_.context.get(), window_, &access_);
+  if (!query_.ordering->keys_fall) {
+    stream_.emplace(std::move(chain));
+    return true;
+  }
+  RETURN_IF_ERROR(Collect(std::move(chain)));
+  if (batch_.size() > kEntriesMax || batch_bytes_ > batch_bytes_max_ / 2) windows_->Shrink();
+  return true;
 }
 
 Result<bool> OrderedSource::NextRow(RowView* row) {
@@ -159,6 +276,10 @@ Result<bool> OrderedSource::NextRow(RowView* row) {
         return true;
       }
       stream_.reset();
+    }
+    if (windows_.has_value()) {
+      ASSIGN_OR_RETURN(const bool has_window, NextWindow());
+      if (has_window) continue;
     }
     if (stepper_ == nullptr) return false;
     ASSIGN_OR_RETURN(const bool more, Step());
@@ -191,12 +312,20 @@ Result<bool> OrderedSource::Step() {
     parts_.pop_back();
   } while (taken_whole_.has_value() && taken_whole_->Contains(range_.low));
   access_ = AccessInOrder(index(), range_);
+  access_.covered = query_.plan.access->covered;
   if (access_.is_intersection() && left_ > kEntriesMax) RETURN_IF_ERROR(TakeWholeIfCheaper());
+  if (is_large_ && Windows()) {
+    access_.covered = false;  // Each window would read the records of all.
+    OpenWindows(query_.plan.within);
+    return true;
+  }
   ConcatenatingIterator chain(query_.context.get(), query_.plan.clusters, &access_);
   if (is_large_) {
     stream_.emplace(std::move(chain));
+    TellProgress();
     return true;
   }
+  TellProgress();
   RETURN_IF_ERROR(Collect(std::move(chain)));
   const bool is_much = batch_bytes_ > batch_bytes_max_ / 2;
   entries_ = is_much ? std::max(entries_ / 2, kEntriesFirst) : std::min(entries_ * 2, kEntriesMax);
@@ -218,6 +347,7 @@ Status OrderedSource::TakeWholeIfCheaper() {
   }
   access_ = {.paths = {}, .exact = false};
   access_.paths.push_back({.index = &index(), .ranges = {*taken_whole_}});
+  access_.covered = query_.plan.access->covered;
   is_large_ = false;
   return {};
 }
@@ -227,10 +357,15 @@ Status OrderedSource::Collect(ConcatenatingIterator chain) {
   batch_.clear();
   at_ = 0;
   batch_bytes_ = 0;
+  uint64_t batch_keys_bytes = 0;
   while (true) {
     ASSIGN_OR_RETURN(const bool is_row, NextOf(&chain, range_));
     if (!is_row) break;
     Collected& row = batch_.emplace_back(Collected{entry_, {}, std::nullopt});
+    if (ReadMeter* const meter = query_.context->meter.get()) [[unlikely]] {
+      batch_keys_bytes += sizeof(Collected) + row.entry.size() + chain.key().size();
+      RETURN_IF_ERROR(meter->CheckMemory(batch_bytes_ + batch_keys_bytes));
+    }
     const std::optional<RowView> plain =
         batch_bytes_ < batch_bytes_max_ ? chain.PlainView() : std::nullopt;
     if (plain.has_value()) {
@@ -242,7 +377,8 @@ Status OrderedSource::Collect(ConcatenatingIterator chain) {
   }
   batch_charge_.Set(batch_bytes_ + batch_.capacity() * sizeof(Collected));
   const bool backward = query_.ordering->backward;
-  // Rows of one entry stay in key order, in which they came.
+  // Rows of one entry stay in key order, in which they came, or in the opposite one.
+  if (query_.ordering->keys_fall) std::reverse(batch_.begin(), batch_.end());
   std::stable_sort(batch_.begin(), batch_.end(),
                    [backward](const Collected& a, const Collected& b) {
                      return backward ? b.entry < a.entry : a.entry < b.entry;
@@ -250,17 +386,28 @@ Status OrderedSource::Collect(ConcatenatingIterator chain) {
   return {};
 }
 
+// Whether a row with entry_ comes after the position of the query's token.
+bool OrderedSource::IsAfterPosition(std::string_view key) const {
+  const std::optional<Position>& position = query_.ordering->position;
+  if (!position.has_value()) return true;
+  if (!position->key.has_value() || entry_ != *position->entry) {
+    return (entry_ < *position->entry) == query_.ordering->backward;
+  }
+  return query_.ordering->keys_fall ? key < *position->key : key > *position->key;
+}
+
 // Moves to the next row with its entry in `range`, which is in entry_ afterwards.
 Result<bool> OrderedSource::NextOf(ConcatenatingIterator* chain, const format::KeyRange& range) {
   while (true) {
     ASSIGN_OR_RETURN(const bool is_row, chain->Next());
     if (!is_row) return false;
+    if (query_.ordering->index == nullptr) return true;
     for (size_t i = 0; i < puts_.size(); ++i) {
       puts_[i] = FindNewest(index().columns[i], chain->visible());
     }
     entry_.clear();
     format::AppendEntry(index(), puts_, &entry_);
-    if (range.Contains(entry_)) return true;
+    if (range.Contains(entry_) && IsAfterPosition(chain->key())) return true;
   }
 }
 

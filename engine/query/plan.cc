@@ -9,13 +9,16 @@
 #include "engine/query/plan.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <utility>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/query/access_paths.h"
 #include "engine/query/intersection_choice.h"
+#include "engine/query/partial_index.h"
 #include "engine/source/column_order.h"
 #include "format/functions.h"
 #include "index/entries.h"
@@ -86,7 +89,9 @@ bool HasLeafOfColumn(const BoundNode& node, const format::IndexColumnRecord& col
 }
 
 // Why the index does not lead to a superset of the matches.
-std::string WhyNotServing(const BoundPredicate& predicate, const format::IndexRecord& index) {
+std::string WhyNotServing(const format::TableRecord& table, const BoundPredicate& predicate,
+                          const format::IndexRecord& index) {
+  if (!CoversRows(table, index, predicate.root())) return WhyNotCovering(table, index);
   const format::IndexColumnRecord& column = index.columns[0];
   if (format::ArePinnedByOthers(column.functions)) {
     return "it was made with another version of Unicode: drop it and create it again";
@@ -150,21 +155,27 @@ bool Uses(const std::vector<const IndexPath*>& paths, const format::IndexRecord&
 class QueryPlanner {
  public:
   QueryPlanner(const TableView& view, const BoundPredicate& predicate, const QueryOptions& options,
-               PlanPurpose purpose, const base::Cancellation& cancellation)
+               PlanPurpose purpose, const base::Cancellation& cancellation,
+               const format::KeyRange& within)
       : table_(*view.table),
         view_(view),
         predicate_(predicate),
         options_(options),
         purpose_(purpose),
-        cancellation_(cancellation) {}
+        cancellation_(cancellation),
+        within_(within) {}
 
   Result<QueryPlan> Run() {
     ASSIGN_OR_RETURN(const AccessPathFinder::Indexes only, IndexesAskedFor(table_, options_));
     rows_ = RowsUnder(predicate_);
     const bool rows_decided = rows_.size() <= 1;
     plan_.rows_decide = rows_decided && AsksRowsOnly(predicate_.root());
-    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, HullOf(rows_)));
+    plan_.within = Intersect(HullOf(rows_), within_);
+    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, plan_.within));
     FindColumnOrder(view_, &plan_.clusters);
+    if (options_.no_index && options_.no_scan) {
+      return Status::InvalidArgument("no_index and no_scan are both given");
+    }
     if (options_.no_index) {
       plan_.reason = "no_index: every row is read";
       for (const format::IndexRecord& index : explained()) Reject(index, "no_index is given");
@@ -175,9 +186,10 @@ class QueryPlanner {
     for (const format::IndexRecord* index : only) {
       if (found.has_value() && Uses(found->access.AllPaths(), *index)) continue;
       return Status::InvalidArgument("index '" + index->name + "' cannot serve the predicate: " +
-                                     WhyNotServing(predicate_, *index));
+                                     WhyNotServing(table_, predicate_, *index));
     }
     RETURN_IF_ERROR(Choose(std::move(found), !only.empty()));
+    if (options_.no_scan) RETURN_IF_ERROR(CheckNoScan());
     if (!plan_.access.has_value()) RETURN_IF_ERROR(ScanEachRange());
     return std::move(plan_);
   }
@@ -188,7 +200,7 @@ class QueryPlanner {
     if (rows_.size() <= 1 || rows_.size() > kScannedRangesMax || !options_.order_by.empty()) {
       return {};
     }
-    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, rows_));
+    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, Intersect(rows_, {within_})));
     plan_.rows_decide = AsksRowsOnly(predicate_.root());
     return {};
   }
@@ -196,7 +208,7 @@ class QueryPlanner {
   Result<std::optional<IntersectionChoice>> FindAccess(const AccessPathFinder::Indexes& only,
                                                        bool rows_decided) const {
     const BoundNode& root = predicate_.root();
-    const AccessPathFinder finder(table_, plan_.clusters, only, cancellation_);
+    const AccessPathFinder finder(table_, root, plan_.clusters, only, cancellation_);
     if (root.kind != Kind::kAnd) {
       ASSIGN_OR_RETURN(std::optional<AccessPath> found, finder.Find(root, rows_decided));
       if (!found.has_value()) return std::optional<IntersectionChoice>();
@@ -245,16 +257,18 @@ class QueryPlanner {
     const uint64_t rows = is_intersection ? found->rows : entries.total();
     const uint64_t picks = is_counted ? entries.in_memstores : rows;
     const bool is_dear = found.has_value() && picks > load.rows / picked;
+    const bool may_scan = !is_forced && !options_.no_scan;
     if (!found.has_value()) {
       plan_.reason = plan_.rows_decide ? "only row keys are asked for"
                                        : "no index leads to all rows that may match";
-    } else if (is_dear && !is_forced) {
+    } else if (is_dear && may_scan) {
       plan_.reason = std::to_string(picks) +
                      (is_intersection ? " rows of an intersection are" : " entries lead to") +
                      " more than one in " + std::to_string(picked) + " of " +
                      std::to_string(load.rows) + " rows: reading all in order is cheaper";
     } else {
       plan_.reason = is_forced                     ? "use_index"
+                     : is_dear                     ? "no_scan: a scan would be cheaper"
                      : is_intersection             ? "fewest rows"
                      : found->access.paths.empty() ? "single row keys are asked for"
                                                    : "fewest entries";
@@ -269,11 +283,47 @@ class QueryPlanner {
     return {};
   }
 
+  // Whether the rows are found without reading others: by an index, or by conditions on their keys
+  // alone, or in the order of an index, which is walked.
+  Status CheckNoScan() const {
+    if (plan_.access.has_value() || !options_.order_by.empty()) return {};
+    const bool is_bounded = !within_.low.empty() || within_.high.has_value() || rows_.size() != 1 ||
+                            !rows_[0].low.empty() || rows_[0].high.has_value();
+    if (plan_.rows_decide && is_bounded) return {};
+    std::set<std::string> columns;
+    AddColumns(predicate_.root(), &columns);
+    const std::string start = "the query would scan table " + base::Quote(table_.name);
+    if (columns.empty()) {
+      return Status::InvalidArgument(start + ": it asks for every row, which Scan returns");
+    }
+    std::string names;
+    for (const std::string& column : columns) names += (names.empty() ? "" : ", ") + column;
+    return Status::InvalidArgument(start + ", since no index leads to all matches: of " + names +
+                                   " none has an index that serves it, or not each side of an OR; "
+                                   "create one, or allow the scan");
+  }
+
+  // Those of the predicate that no index serves.
+  void AddColumns(const BoundNode& node, std::set<std::string>* columns) const {
+    if (node.kind != Kind::kLeaf) {
+      for (const BoundNode& child : node.children) AddColumns(child, columns);
+    } else if (!node.leaf.is_row_key &&
+               std::ranges::none_of(table_.indexes, [&](const format::IndexRecord& index) {
+                 return !node.leaf.accepts_null && AccessPathFinder::Serves(index, node.leaf);
+               })) {
+      columns->insert(format::Described(node.leaf.column));
+    }
+  }
+
   // How many columns of an index over several are asked for.
   std::string ColumnsUsed(const AccessPath& access) const {
     std::string text;
     for (const IndexPath& path : access.paths) {
       const size_t columns = path.index->columns.size();
+      if (path.index->where.has_value() && path.columns == 0) {
+        text += "; all rows of " + path.index->name;
+        continue;
+      }
       if (columns == 1) continue;
       text += "; " + std::to_string(path.columns) + " of " + std::to_string(columns) +
               " columns of " + path.index->name;
@@ -282,12 +332,20 @@ class QueryPlanner {
                 " values of the first";
       }
     }
-    const bool narrows = std::ranges::any_of(
-        access.paths, [](const IndexPath& path) { return path.narrow.has_value(); });
+    const bool narrows = std::ranges::any_of(access.paths, [](const IndexPath& path) {
+      return path.narrow.has_value() && !path.index->where.has_value();
+    });
+    const bool is_partial = std::ranges::any_of(
+        access.paths, [](const IndexPath& path) { return path.index->where.has_value(); });
     const bool in_order = std::ranges::all_of(
         plan_.clusters, [](const Cluster& cluster) { return cluster.in_order; });
     if (narrows && !in_order) {
       text += ", the first alone where timestamps go back or files are newer than the snapshot";
+    }
+    if (is_partial && !in_order) {
+      text +=
+          "; a partial index is not used, and sources are scanned, where timestamps go back or "
+          "files are newer than the snapshot";
     }
     return text;
   }
@@ -307,12 +365,13 @@ class QueryPlanner {
     }
     if (is_forced) {
       Reject(index, "another index is asked for");
-    } else if (!HasLeafOf(predicate_.root(), index)) {
-      Reject(index, WhyNotServing(predicate_, index));
+    } else if (index.where.has_value() ? !CoversRows(table_, index, predicate_.root())
+                                       : !HasLeafOf(predicate_.root(), index)) {
+      Reject(index, WhyNotServing(table_, predicate_, index));
     } else if (plan_.access.has_value()) {
       Reject(index, "more entries, or no access to all matches");
     } else {
-      Reject(index, is_dear ? "a scan is cheaper" : WhyNotServing(predicate_, index));
+      Reject(index, is_dear ? "a scan is cheaper" : WhyNotServing(table_, predicate_, index));
     }
   }
 
@@ -326,6 +385,7 @@ class QueryPlanner {
   const QueryOptions& options_;
   PlanPurpose purpose_;
   base::Cancellation cancellation_;
+  const format::KeyRange& within_;
   KeyRanges rows_;  // Every match has its key here.
   QueryPlan plan_;
   std::vector<IntersectionChoice::Unused> unused_;
@@ -335,8 +395,9 @@ class QueryPlanner {
 
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
                             const QueryOptions& options, PlanPurpose purpose,
-                            const base::Cancellation& cancellation) {
-  return QueryPlanner(view, predicate, options, purpose, cancellation).Run();
+                            const base::Cancellation& cancellation,
+                            const format::KeyRange& within) {
+  return QueryPlanner(view, predicate, options, purpose, cancellation, within).Run();
 }
 
 KeyRanges RowsUnder(const BoundPredicate& predicate) {

@@ -18,6 +18,7 @@
 namespace tandem::engine {
 
 struct QueryPlan {
+  format::KeyRange within;        ///< The rows that are asked for have their keys in it.
   bool rows_decide = false;       ///< Having its key in a cluster's rows is all that a row needs.
   std::vector<Cluster> clusters;  ///< Of the rows whose keys may match.
   std::optional<AccessPath> access;  ///< nullopt: a scan.
@@ -38,9 +39,11 @@ enum class PlanPurpose : uint8_t {
 /// Errors: kNotFound (an index of the options), kInvalidArgument (options that contradict each
 /// other; an index asked for that cannot serve the predicate, with the reason), kCorruption,
 /// kIoError, kCancelled.
+/// `within`: no other rows are asked for.
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
                             const QueryOptions& options, PlanPurpose purpose,
-                            const base::Cancellation& cancellation);
+                            const base::Cancellation& cancellation,
+                            const format::KeyRange& within = {});
 
 /// The row keys that satisfy the condition on the row key that every match satisfies: ascending,
 /// disjoint. All keys where there is none.

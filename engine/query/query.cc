@@ -1,10 +1,13 @@
 // Preparing a query, and its rows in key order.
 #include "engine/query/query.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/predicate/key_ranges.h"
 #include "engine/query/scan.h"
 #include "engine/read/concatenating_iterator.h"
 
@@ -14,10 +17,21 @@ namespace {
 // The most matches that are sorted if the index of the order could be walked instead.
 constexpr uint64_t kSortedMax = 1 << 17;
 
-Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options) {
+// About the records of an index in one block. All those of the values that are asked for are read
+// before the first row is known, and sorted by key: not for a few rows of many.
+constexpr uint64_t kRecordsPerBlock = 64;
+
+Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options,
+                            const ReadFrom* from) {
   ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexOfOrder(table, options.order_by));
-  Ordering ordering{.index = index, .ranges = {}};
+  Ordering ordering{.index = index, .ranges = {}, .position = {}};
   ordering.backward = options.descending != index->columns[0].descending;
+  if (from == nullptr) return ordering;
+  ordering.position = from->position;
+  if (from->before) {
+    ordering.backward = !ordering.backward;
+    ordering.keys_fall = true;
+  }
   return ordering;
 }
 
@@ -34,7 +48,7 @@ Result<std::optional<EntryCount>> CountOrdered(const Ordering& ordering, const Q
       if (!count.has_value()) return std::optional<EntryCount>();
       entries.in_files += *count;
     }
-    if (!MemstoresHave(cluster, ordering.index->id)) return std::optional<EntryCount>();
+    if (!MemstoresHave(cluster, *ordering.index)) return std::optional<EntryCount>();
     entries.in_memstores += CountMemstoreEntries(cluster, path);
   }
   return std::optional(entries);
@@ -49,6 +63,96 @@ bool IsWalkCheaper(uint64_t ordered, const Query& query) {
     return static_cast<unsigned __int128>(ordered) * query.limit / matches <= matches;
   }
   return ordered <= matches;
+}
+
+// The entries after the position, that of the position among them.
+KeyRanges EntriesFrom(const Ordering& ordering) {
+  const Position& position = *ordering.position;
+  format::KeyRange entries;
+  if (!ordering.backward) {
+    entries.low = *position.entry;
+  } else if (position.key.has_value()) {
+    entries.high = format::EqualRange(*position.entry).high;
+  } else {
+    entries.high = *position.entry;
+  }
+  return {std::move(entries)};
+}
+
+void CutToPosition(Ordering* ordering) {
+  if (!ordering->position.has_value()) return;
+  ordering->ranges = Intersect(ordering->ranges, EntriesFrom(*ordering));
+}
+
+// The leaf that a group has on the index's column, or on the row key; nullptr: none.
+const BoundLeaf* LeafOn(const BoundNode& group, const format::IndexColumnRecord* column) {
+  for (const BoundNode& child : group.children) {
+    if (child.kind != BoundNode::Kind::kLeaf || !child.leaf.has_ranges()) continue;
+    const BoundLeaf& leaf = child.leaf;
+    if (leaf.accepts_null && !leaf.is_row_key) continue;
+    if (column == nullptr ? leaf.is_row_key
+                          : !leaf.is_row_key && format::HasSameValues(*column, leaf.column)) {
+      return &leaf;
+    }
+  }
+  return nullptr;
+}
+
+// The position that the OR says, where it is that of the rows after one in the order of the index:
+// `c > v OR (c = v AND _row > k)`, with < if values fall.
+std::optional<Position> PositionOf(const BoundNode& either, const format::IndexRecord& index,
+                                   bool values_fall) {
+  if (either.kind != BoundNode::Kind::kOr || either.children.size() != 2) return std::nullopt;
+  const format::IndexColumnRecord& column = index.columns.front();
+  const auto same = std::ranges::find(either.children, BoundNode::Kind::kAnd, &BoundNode::kind);
+  const BoundLeaf* const beyond = LeafOn(either, &column);
+  if (same == either.children.end() || same->children.size() != 2 || beyond == nullptr) {
+    return std::nullopt;
+  }
+  const BoundLeaf *const equal = LeafOn(*same, &column), *const keys = LeafOn(*same, nullptr);
+  if (equal == nullptr || keys == nullptr) return std::nullopt;
+  const auto& rest = beyond->values.intervals();
+  const auto& value = equal->values.intervals();
+  const auto& rows = keys->values.intervals();
+  if (rest.size() != 1 || value.size() != 1 || rows.size() != 1) return std::nullopt;
+  const std::optional<ValueBound>& edge = values_fall ? rest[0].high : rest[0].low;
+  const bool is_half = !(values_fall ? rest[0].low : rest[0].high).has_value();
+  if (!is_half || !edge.has_value() || edge->inclusive || !value[0].is_single() ||
+      edge->key != value[0].low->key) {
+    return std::nullopt;
+  }
+  if (!rows[0].low.has_value() || rows[0].low->inclusive || rows[0].high.has_value()) {
+    return std::nullopt;
+  }
+  std::vector<format::KeyRange> entry = RangesOf(*equal, column);
+  if (entry.size() != 1) return std::nullopt;
+  return Position{std::move(entry[0].low), rows[0].low->key};
+}
+
+// The same of a predicate: of an OR that every match satisfies.
+std::optional<Position> PositionUnder(const BoundNode& root, const format::IndexRecord& index,
+                                      bool values_fall) {
+  if (index.columns.size() > 1) return std::nullopt;
+  if (root.kind == BoundNode::Kind::kOr) return PositionOf(root, index, values_fall);
+  if (root.kind != BoundNode::Kind::kAnd) return std::nullopt;
+  for (const BoundNode& child : root.children) {
+    std::optional<Position> found = PositionOf(child, index, values_fall);
+    if (found.has_value()) return found;
+  }
+  return std::nullopt;
+}
+
+// The row keys that a query in key order is left with.
+format::KeyRange KeysFrom(const QueryRequest& request) {
+  format::KeyRange keys;
+  if (request.from == nullptr || !request.query.order_by.empty()) return keys;
+  const std::string& key = *request.from->position.key;
+  if (request.from->before) {
+    keys.high = key;
+  } else {
+    keys.low = key + '\0';
+  }
+  return keys;
 }
 
 // Makes the index of the ordering the plan's only one.
@@ -88,7 +192,13 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
                     const QueryOptions& options, const base::Cancellation& cancellation,
                     Query* query) {
   Ordering& ordering = *query->ordering;
+  if (!ordering.position.has_value()) {
+    ordering.position = PositionUnder(predicate.root(), *ordering.index, options.descending);
+  }
+  // A partial index has not all rows: matches are found as they are without an order, and sorted.
+  if (ordering.index->where.has_value()) return {};
   ordering.ranges = OrderedUnder(predicate, *ordering.index);
+  CutToPosition(&ordering);
   const bool is_forced = options.use_index == options.order_by;
   const bool is_other_asked_for =
       !options.use_indexes.empty() || (!options.use_index.empty() && !is_forced);
@@ -99,13 +209,22 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
     ASSIGN_OR_RETURN(entries, CountOrdered(ordering, query->plan, cancellation));
   }
   if (entries.has_value()) {
-    ordering.walks_index = is_forced || IsWalkCheaper(entries->total(), *query);
+    ordering.walks_index = is_forced || IsWalkCheaper(entries->total(), *query) ||
+                           (options.no_scan && !query->plan.access.has_value());
     if (ordering.walks_index) AccessByOrdering("in the order of the index", *entries, query);
     return {};
+  }
+  if (!is_forced && options.no_scan && !query->plan.access.has_value()) {
+    return Status::InvalidArgument(
+        "the query would scan table " + base::Quote(table.name) + " and sort its rows: index '" +
+        ordering.index->name + "' cannot be walked, " +
+        (can_walk ? "since some files or memstores lack it"
+                  : "since timestamps go back, files are newer than the snapshot or cells expire"));
   }
   if (!is_forced) return {};
   // A walk would read every row of the sources that lack the index again for each range of values.
   ordering.ranges = RangesUnder(predicate, *ordering.index);
+  CutToPosition(&ordering);
   AccessPath access{.paths = {}, .exact = false};
   access.paths.push_back({ordering.index, ordering.ranges, false});
   ASSIGN_OR_RETURN(const EntryCount read,
@@ -135,46 +254,101 @@ QueryOptions Normal(QueryOptions options) {
   return options;
 }
 
+// Entries of single-source rows in files that are read whole: each of their rows is looked at.
+Result<uint64_t> RowsCertainlyRead(const QueryPlan& plan) {
+  uint64_t rows = 0;
+  const AccessPath& access = *plan.access;
+  if (access.paths.size() != 1 || access.paths[0].repeats_rows || access.is_intersection()) {
+    return rows;
+  }
+  for (const Cluster& cluster : plan.clusters) {
+    if (!cluster.has_one_file()) continue;
+    const FileSource& source = cluster.files[0];
+    const bool is_whole = source.low == 0 && source.high == source.file->row_count();
+    if (!is_whole || !source.may_be_single_source || source.clean != nullptr) continue;
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, ExactEntries(source, access.paths[0]));
+    rows += entries.value_or(0);
+  }
+  return rows;
+}
+
+// Refuses a query that will certainly pass its budget. One with a limit may end before that.
+Status CheckPlannedCost(const Query& query, PlanPurpose purpose) {
+  const ReadContext& context = *query.context;
+  if (context.meter == nullptr || query.limit > 0) return {};
+  if (!query.plan.access.has_value()) {
+    const bool reads_none = purpose == PlanPurpose::kCount && query.plan.rows_decide;
+    return reads_none ? Status() : CheckScanCost(context, query.plan.clusters);
+  }
+  if (purpose == PlanPurpose::kCount) return {};
+  ASSIGN_OR_RETURN(const uint64_t rows, RowsCertainlyRead(query.plan));
+  return context.meter->CheckPlan(rows, 0, 0);
+}
+
 // Prepares the query with its predicate bound.
 Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
                            BoundPredicate predicate, TableView view) {
-  Query query{.context = nullptr, .plan = {}, .ordering = {}, .limit = request.query.limit};
-  const base::Cancellation cancellation(request.options.cancelled);
+  Query query{.context = nullptr,
+              .plan = {},
+              .ordering = {},
+              .limit = request.query.limit,
+              .reverse = false};
+  const ReadLimits limits = request.Limits();
+  const base::Cancellation& cancellation = limits.cancellation;
   ASSIGN_OR_RETURN(ReadSchema schema, ReadSchema::Make(view, request.options));
   view.point = schema.point;
   if (purpose == PlanPurpose::kCount) schema.ReturnNothing();
   ColumnSet ordering;
-  const QueryOptions asked = Normal(request.query);
+  QueryOptions asked = Normal(request.query);
+  asked.no_scan |= request.no_scan;
   QueryOptions options = asked;
   if (!options.order_by.empty()) {
-    ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options));
+    ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options, request.from));
     for (const format::IndexColumnRecord& column : query.ordering->index->columns) {
       ordering.Add(column.family, column.qualifier);
     }
     // To walk an index in its order needs no condition on its column.
-    if (options.use_index == options.order_by && !options.no_index) options.use_index.clear();
+    const bool may_walk = !query.ordering->index->where.has_value();
+    if (may_walk && options.use_index == options.order_by && !options.no_index) {
+      options.use_index.clear();
+    }
   }
   schema.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
   // An ordered count reads its rows.
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
-  ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation));
+  ASSIGN_OR_RETURN(query.plan,
+                   PlanQuery(view, predicate, options, purpose, cancellation, KeysFrom(request)));
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(*view.table, predicate, asked, cancellation, &query));
+  } else if (request.from != nullptr && request.from->before && purpose != PlanPurpose::kCount) {
+    query.reverse = true;
+    if (query.plan.access.has_value()) {
+      query.ordering = Ordering{.keys_fall = true, .ranges = {}, .position = {}};
+    }
+  }
+  if (query.plan.access.has_value()) {
+    const bool is_streamed = query.limit > 0 && !query.ordering.has_value();
+    // By windows of falling keys the same records would be read again for each.
+    const bool has_windows = query.ordering.has_value() && query.ordering->keys_fall;
+    query.plan.access->covered =
+        !has_windows && MayCover(*query.plan.access, schema) &&
+        (!is_streamed || query.plan.rows / kRecordsPerBlock <= query.limit);
   }
   CountReads(request.resources, *view.table, query.plan);
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));
   query.context =
       std::make_unique<ReadContext>(request.resources, std::move(view), std::move(schema));
-  query.context->cancellation = cancellation;
+  query.context->Limit(limits);
   query.context->may_end_early = query.limit > 0;
   if (!query.plan.rows_decide) query.context->predicate = std::move(predicate);
+  RETURN_IF_ERROR(CheckPlannedCost(query, purpose));
   return query;
 }
 
 }  // namespace
 
 Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::TableRecord& table) {
-  const base::Cancellation cancellation(request.options.cancelled);
+  const base::Cancellation cancellation = request.Limits().cancellation;
   if (request.values == nullptr) {
     return BoundPredicate::Bind(request.predicate, table, cancellation);
   }
@@ -205,7 +379,8 @@ std::unique_ptr<RowSource> OpenQuery(const Query& query) {
   if (query.ordering.has_value()) return OpenOrdered(query);
   const AccessPath* access = query.plan.access.has_value() ? &*query.plan.access : nullptr;
   return std::make_unique<LimitIterator>(
-      ConcatenatingIterator(query.context.get(), query.plan.clusters, access), query.limit);
+      ConcatenatingIterator(query.context.get(), query.plan.clusters, access, query.reverse),
+      query.limit);
 }
 
 }  // namespace tandem::engine

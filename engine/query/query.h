@@ -12,19 +12,22 @@
 
 namespace tandem::engine {
 
-/// Rows by the values of an index.
+/// Rows by the values of an index, or by key alone, from the last key on.
 struct Ordering {
-  const format::IndexRecord* index = nullptr;
-  bool backward = false;     ///< Against the order of the index's keys.
+  const format::IndexRecord* index = nullptr;  ///< nullptr: by key.
+  bool backward = false;                       ///< Against the order of the index's keys.
+  bool keys_fall = false;                      ///< Rows with one entry come by falling keys.
   bool walks_index = false;  ///< Range by range of the index; otherwise the matches are sorted.
   std::vector<format::KeyRange> ranges;  ///< Of the index's keys that matches can have.
+  std::optional<Position> position;      ///< Only rows after it are asked for.
 };
 
 struct Query {
   std::unique_ptr<ReadContext> context;
   QueryPlan plan;
   std::optional<Ordering> ordering;
-  uint64_t limit = 0;  ///< 0: none.
+  uint64_t limit = 0;    ///< 0: none.
+  bool reverse = false;  ///< Without an ordering: from the last key on.
 };
 
 /// Errors: kNotFound, kInvalidArgument (see BoundPredicate::Bind, ReadSchema::Make, PlanQuery; an

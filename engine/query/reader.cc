@@ -11,10 +11,9 @@
 #include "engine/query/scan.h"
 
 namespace tandem::engine {
-Result<std::unique_ptr<RowSource>> ScanRows(const ReadResources& resources, TableView view,
-                                            const ReadOptions& options, const ScanOptions& scan) {
+Result<std::unique_ptr<RowSource>> ScanRows(const ScanRequest& request, TableView view) {
   uint64_t bytes = 0;
-  return ScanView({resources, options, scan}, RowsOf(scan), std::move(view), &bytes);
+  return ScanView(request, RowsOf(request.scan), std::move(view), &bytes);
 }
 
 Result<std::unique_ptr<RowSource>> QueryRows(const QueryRequest& request, TableView view) {
@@ -33,10 +32,10 @@ Result<uint64_t> CountRows(const QueryRequest& request, TableView view) {
 Result<Explanation> ExplainQuery(const QueryRequest& request, TableView view) {
   ReadOptions in_pieces = request.options;  // Rows of any size are explained.
   in_pieces.pieces = true;
-  ASSIGN_OR_RETURN(
-      const Query prepared,
-      PrepareQuery({request.resources, in_pieces, request.predicate, request.query, request.values},
-                   PlanPurpose::kExplanation, std::move(view)));
+  ASSIGN_OR_RETURN(const Query prepared,
+                   PrepareQuery({request.resources, in_pieces, request.predicate, request.query,
+                                 request.values, request.from, request.limits, request.no_scan},
+                                PlanPurpose::kExplanation, std::move(view)));
   return ExplainMatches(prepared);
 }
 

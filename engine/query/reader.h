@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/query/request.h"
+#include "engine/query/scan.h"
 #include "engine/read/row_source.h"
 #include "engine/region/view.h"
 #include "engine/source/read_counters.h"
@@ -27,8 +28,13 @@ Result<std::optional<Row>> GetRow(RegionView view, const ReadOptions& options, s
 Result<std::vector<std::optional<Row>>> GetRows(const ReadResources& resources, TableView view,
                                                 ReadOptions options,
                                                 std::span<const std::string_view> rows);
-Result<std::unique_ptr<RowSource>> ScanRows(const ReadResources& resources, TableView view,
-                                            const ReadOptions& options, const ScanOptions& scan);
+Result<std::unique_ptr<RowSource>> ScanRows(const ScanRequest& request, TableView view);
+inline Result<std::unique_ptr<RowSource>> ScanRows(const ReadResources& resources, TableView view,
+                                                   const ReadOptions& options,
+                                                   const ScanOptions& scan) {
+  return ScanRows({resources, options, scan, ReadLimits::Of(options, resources.clock), true},
+                  std::move(view));
+}
 
 Result<std::unique_ptr<RowSource>> QueryRows(const QueryRequest& request, TableView view);
 Result<uint64_t> CountRows(const QueryRequest& request, TableView view);

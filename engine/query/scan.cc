@@ -55,6 +55,7 @@ class RegionScan final : public RowSource {
       : resources_(request.resources),
         options_(request.options),
         scan_(request.scan),
+        limits_(request.limits),
         pin_(std::move(pin)),
         rows_(RowsOf(scan_)),
         end_(rows_.size()),
@@ -76,6 +77,7 @@ class RegionScan final : public RowSource {
   const ReadResources resources_;
   ReadOptions options_;
   ScanOptions scan_;  // Of the current part; its keys are in rows_.
+  const ReadLimits limits_;
   const PinRegions pin_;
   KeyRanges rows_;
   size_t first_ = 0, end_;  // Those of rows_ that are in no part yet.
@@ -120,7 +122,7 @@ Status RegionScan::OpenPart() {
   scan_.limit = is_limited_ ? left_ : 0;
   std::string border = reverse ? view.regions.front()->start_key : view.regions.back()->end_key;
   // Ranges of regions that are not pinned add nothing.
-  ASSIGN_OR_RETURN(part_, ScanView({resources_, options_, scan_},
+  ASSIGN_OR_RETURN(part_, ScanView({resources_, options_, scan_, limits_},
                                    KeyRanges(next.begin(), next.end()), std::move(view), &bytes_));
   TakeRows(next.size(), std::move(border));
   regions_ = std::min(2 * regions_, kPartRegionsMax);
@@ -169,6 +171,32 @@ Result<bool> FitsCache(const ReadResources& resources, const std::vector<Cluster
   return *bytes <= most;
 }
 
+// Of a cluster it certainly looks at the rows of its largest file. A family counts if every row has
+// it and if rows that are in one source alone need it: the others are read for some rows only.
+Status CheckScanCost(const ReadContext& context, const std::vector<Cluster>& clusters) {
+  if (context.meter == nullptr) return {};
+  uint64_t rows = 0, blocks = 0, bytes = 0;
+  for (const Cluster& cluster : clusters) {
+    RETURN_IF_ERROR(context.cancellation.Check());
+    uint64_t of_largest = 0;
+    for (const FileSource& source : cluster.files) {
+      for (const format::DataSection* data : source.families) {
+        if (!data->is_full() || context.schema.single_source.Find(data->family()) == nullptr) {
+          continue;
+        }
+        of_largest = std::max<uint64_t>(of_largest, source.high - source.low);
+        ASSIGN_OR_RETURN(const uint32_t first, data->BlockOf(source.low));
+        ASSIGN_OR_RETURN(const uint32_t last, data->BlockOf(source.high - 1, first));
+        blocks += last - first + 1;
+        ASSIGN_OR_RETURN(const uint64_t more, data->BytesOfBlocks(first, last + 1));
+        bytes += more;
+      }
+    }
+    rows += of_largest;
+  }
+  return context.meter->CheckPlan(rows, blocks, bytes);
+}
+
 Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, const KeyRanges& rows,
                                             TableView view, uint64_t* bytes) {
   const ScanOptions& scan = request.scan;
@@ -179,9 +207,10 @@ Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, const Ke
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &clusters));
   auto context =
       std::make_unique<ReadContext>(request.resources, std::move(view), std::move(schema));
-  context->cancellation = base::Cancellation(request.options.cancelled);
+  context->Limit(request.limits);
   context->may_end_early = scan.limit > 0;
   ASSIGN_OR_RETURN(context->fills_cache, FitsCache(request.resources, clusters, bytes));
+  if (request.is_whole && scan.limit == 0) RETURN_IF_ERROR(CheckScanCost(*context, clusters));
   const auto prepared =
       std::make_shared<const PreparedScan>(PreparedScan{std::move(context), std::move(clusters)});
   std::unique_ptr<RowSource> source = std::make_unique<LimitIterator>(

@@ -16,6 +16,8 @@
 #include "engine/predicate/key_ranges.h"
 #include "engine/read/row_source.h"
 #include "engine/region/view.h"
+#include "engine/source/read_context.h"
+#include "engine/source/read_meter.h"
 #include "engine/source/read_resources.h"
 #include "engine/source/sources.h"
 #include "index/key.h"
@@ -37,8 +39,14 @@ inline constexpr size_t kPartRangesMax = 64;
 struct ScanRequest {
   const ReadResources& resources;
   const ReadOptions& options;
-  const ScanOptions& scan;
+  const ScanOptions& scan;  ///< Without tokens.
+  ReadLimits limits;
+  bool is_whole = false;  ///< No other scan reads a part of what is asked for.
 };
+
+/// Whether the budget of the read allows to look at every row of the clusters, as far as that is
+/// known before. Errors: kOverBudget, kCorruption, kIoError.
+Status CheckScanCost(const ReadContext& context, const std::vector<Cluster>& clusters);
 
 /// The scan of `rows` in the regions of `view` alone. `*bytes`: what the read has scanned; is added
 /// to.

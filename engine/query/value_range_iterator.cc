@@ -21,11 +21,13 @@ std::string After(const std::string& value) { return *format::EqualRange(value).
 }  // namespace
 
 ValueRangeIterator::ValueRangeIterator(std::vector<Part> parts, std::vector<InMemory> in_memory,
-                                       std::vector<format::KeyRange> ranges, bool backward)
+                                       std::vector<format::KeyRange> ranges, bool backward,
+                                       uint64_t large_min)
     : parts_(std::move(parts)),
       in_memory_(std::move(in_memory)),
       ranges_(std::move(ranges)),
-      backward_(backward) {
+      backward_(backward),
+      large_min_(large_min) {
   if (!backward_) std::reverse(ranges_.begin(), ranges_.end());
 }
 
@@ -40,7 +42,7 @@ Result<std::optional<ValueRangeStep>> ValueRangeIterator::Next(uint64_t entries)
     const std::optional<std::string> value = NextValue();
     if (bound.has_value() && (!value.has_value() || !IsBefore(*value, *bound))) {
       if (!IsAtEdge(*bound)) return std::optional(ValueRangeStep{CutBefore(*bound), false});
-      const bool is_large = CountOf(*bound) + CountInMemory(*bound) > kLargeMin;
+      const bool is_large = CountOf(*bound) + CountInMemory(*bound) > large_min_;
       RETURN_IF_ERROR(Pass(*bound));
       return std::optional(ValueRangeStep{Invalidate(*bound), is_large});
     }
@@ -49,7 +51,7 @@ Result<std::optional<ValueRangeStep>> ValueRangeIterator::Next(uint64_t entries)
       return std::optional(std::move(rest));
     }
     const uint64_t count = CountOf(*value);
-    const bool is_large = count > kLargeMin;
+    const bool is_large = count > large_min_;
     if (is_large && total == 0 && IsAtEdge(*value)) {
       RETURN_IF_ERROR(Pass(*value));
       return std::optional(ValueRangeStep{Invalidate(*value), true});

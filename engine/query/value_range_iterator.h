@@ -22,7 +22,7 @@ struct ValueRangeStep {
 /// Threads: one at a time.
 class ValueRangeIterator {
  public:
-  /// A value with more entries than this is a range of its own.
+  /// Of a read of all values, the rows of as many entries are collected together at most.
   static constexpr uint64_t kLargeMin = 4096;
 
   /// A cursor, and whether it may be dropped after that error.
@@ -38,8 +38,10 @@ class ValueRangeIterator {
   /// `parts` has a cursor for each part of each section that is read; `ranges` ascend. Values that
   /// no cursor has may exist between the others: the resulting ranges leave no gap, even if a
   /// cursor is dropped.
+  /// A value with more than `large_min` entries is a range of its own.
   ValueRangeIterator(std::vector<Part> parts, std::vector<InMemory> in_memory,
-                     std::vector<format::KeyRange> ranges, bool backward);
+                     std::vector<format::KeyRange> ranges, bool backward,
+                     uint64_t large_min = kLargeMin);
 
   /// The next range, with about `entries` entries; nullopt at the end. Errors: kCorruption,
   /// kIoError.
@@ -64,6 +66,7 @@ class ValueRangeIterator {
   std::vector<InMemory> in_memory_;
   std::vector<format::KeyRange> ranges_;  // Still to come, the next one last.
   bool backward_;
+  const uint64_t large_min_;
   std::optional<format::KeyRange> open_;  // What is left of the current one.
 };
 

@@ -16,6 +16,8 @@
 //    never blocks that the file's walk has yet to hand out.
 // 5. Merge: the items are merged by key and handed out as rows.
 //
+// Rows whose cells an index has (covered_rows.h) are in no window; they are merged in by key.
+//
 // A row's absence from a source is certain; its presence is certain up to a collision of keyed
 // hashes.
 #include <algorithm>
@@ -52,7 +54,7 @@ class CandidateIterator final : public RowIterator {
  public:
   CandidateIterator(ReadContext* context, const Cluster& cluster,
                     std::vector<FileCandidates> candidates,
-                    std::vector<const MemRow*> memstore_rows);
+                    std::vector<const MemRow*> memstore_rows, std::unique_ptr<CoveredRows> covered);
 
  private:
   struct File {
@@ -87,6 +89,8 @@ class CandidateIterator final : public RowIterator {
   };
   Status Advance();
   void ChooseKey();
+  bool CoveredIsNext() const;
+  Result<bool> ReadCovered();
   Result<bool> ReadSingleSource();
   void CountSingleSource(const File& file) {
     ++(file.asks_filters ? context_->counters.single_source_by_filter
@@ -114,20 +118,25 @@ class CandidateIterator final : public RowIterator {
   std::vector<uint64_t> hashes_;                  // Of the items that OverlapFiles looks up.
   std::unique_ptr<bool[]> may_hold_;
   size_t may_hold_bytes_ = 0;
+  const std::unique_ptr<CoveredRows> covered_;  // In no window; null: there are none.
+  bool covered_is_taken_ = false;               // The row that covered_ is at was handed out.
 };
 
 CandidateIterator::CandidateIterator(ReadContext* context, const Cluster& cluster,
                                      std::vector<FileCandidates> candidates,
-                                     std::vector<const MemRow*> memstore_rows)
+                                     std::vector<const MemRow*> memstore_rows,
+                                     std::unique_ptr<CoveredRows> covered)
     : RowIterator(context),
       cluster_(cluster),
       secret_(context->view.table->hash_secret),
       candidates_(std::move(candidates)),
       memstore_rows_(std::move(memstore_rows)),
-      blocks_max_(BlocksMax(*context, cluster.files.size())) {}
+      blocks_max_(BlocksMax(*context, cluster.files.size())),
+      covered_(std::move(covered)) {}
 
 Status CandidateIterator::Begin() {
   has_begun_ = true;
+  if (covered_ != nullptr) RETURN_IF_ERROR(covered_->Begin());
   std::vector<CandidateStream::Row> located;
   ASSIGN_OR_RETURN(const bool is_located, Locate(&located));
   SortByKey(&memstore_rows_);
@@ -195,16 +204,26 @@ Result<bool> CandidateIterator::Find() {
     ++heap_.top()->at;
     RETURN_IF_ERROR(Advance());
   }
+  if (std::exchange(covered_is_taken_, false)) RETURN_IF_ERROR(covered_->Next());
   while (heap_.empty() && memstore_at_ == memstore_end_) {
     if (!has_begun_) RETURN_IF_ERROR(Begin());
     for (File& file : files_) file.window->Close();
-    if (!has_candidates()) return false;
+    if (!has_candidates()) return covered_ != nullptr && !covered_->done();
     RETURN_IF_ERROR(OpenWindow());
   }
   return true;
 }
 
+// No other source has a row that is covered, so no two keys are equal.
+bool CandidateIterator::CoveredIsNext() const {
+  if (covered_ == nullptr || covered_->done()) return false;
+  const bool memstore_is_first =
+      memstore_at_ < memstore_end_ && Memstore::Key(memstore_rows_[memstore_at_]) < covered_->key();
+  return !memstore_is_first && (heap_.empty() || covered_->key() < heap_.top()->key);
+}
+
 bool CandidateIterator::Take(format::RowBatch* batch) {
+  if (CoveredIsNext()) return covered_is_taken_ = covered_->AddPlain(batch);
   if (heap_.empty() || !heap_.top()->returns_plain || !heap_.top()->item().single_source)
     return false;
   const File& file = *heap_.top();
@@ -369,6 +388,7 @@ void CandidateIterator::ChooseKey() {
 }
 
 Result<bool> CandidateIterator::Read() {
+  if (CoveredIsNext()) return ReadCovered();
   ChooseKey();
   row_.Begin();
   locations_.Clear();
@@ -384,6 +404,15 @@ Result<bool> CandidateIterator::Read() {
   ++context_->counters.merged;
   GatherMemstores(known);
   return Accept(/*single_source=*/false, decided);
+}
+
+Result<bool> CandidateIterator::ReadCovered() {
+  key_ = covered_->key();
+  row_.Begin();
+  locations_.Clear();
+  RETURN_IF_ERROR(covered_->AppendCells(row_.gathered()));
+  covered_is_taken_ = true;
+  return Accept(/*single_source=*/true, covered_->decided());
 }
 
 // No source but the file on top has the row.
@@ -436,12 +465,13 @@ void CandidateIterator::Gather(const MemRow* row) {
 
 std::unique_ptr<RowIterator> NewCandidateIterator(ReadContext* context, const Cluster& cluster,
                                                   std::vector<FileCandidates> files,
-                                                  std::vector<const MemRow*> memstore_rows) {
-  if (cluster.has_one_file()) {
+                                                  std::vector<const MemRow*> memstore_rows,
+                                                  std::unique_ptr<CoveredRows> covered) {
+  if (cluster.has_one_file() && covered == nullptr) {
     return NewFileIterator(context, cluster.files[0], std::move(files[0]));
   }
   return std::make_unique<CandidateIterator>(context, cluster, std::move(files),
-                                             std::move(memstore_rows));
+                                             std::move(memstore_rows), std::move(covered));
 }
 
 }  // namespace tandem::engine

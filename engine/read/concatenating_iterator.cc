@@ -16,6 +16,12 @@ namespace {
 constexpr uint32_t kFirstPartRows = 1 << 14;
 constexpr uint32_t kPartGrowth = 4;
 
+// Whether the read may hold so many rows that it found in indexes.
+Status CheckFound(const ReadContext& context, uint64_t rows) {
+  if (context.meter == nullptr) return {};
+  return context.meter->CheckMemory(rows * sizeof(uint32_t));
+}
+
 }  // namespace
 
 Result<bool> ConcatenatingIterator::Next() {
@@ -43,7 +49,7 @@ Result<bool> ConcatenatingIterator::NextBatch(size_t rows_max, format::RowBatch*
 // Opens the iterator after the current one; false when there is none.
 Result<bool> ConcatenatingIterator::OpenNext() {
   iterator_.reset();
-  RETURN_IF_ERROR(context_->cancellation.Check());
+  RETURN_IF_ERROR(context_->CheckGoOn());
   if (part_ != nullptr && part_->high < parts_end_) {
     ASSIGN_OR_RETURN(iterator_, OpenNextPart());
     return true;
@@ -57,7 +63,8 @@ Result<bool> ConcatenatingIterator::OpenNext() {
 
 Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& cluster) {
   part_.reset();
-  if (access_ != nullptr && context_->may_end_early && cluster.has_one_file()) {
+  const bool is_covered = access_ != nullptr && access_->covered;
+  if (access_ != nullptr && context_->may_end_early && cluster.has_one_file() && !is_covered) {
     part_ = std::make_unique<FileSource>(cluster.files[0]);
     parts_end_ = std::exchange(part_->high, part_->low);
     part_rows_ = kFirstPartRows;
@@ -77,20 +84,32 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
   const Cluster& cluster = clusters_[next_ - 1];  // An access is not read in reverse.
   ASSIGN_OR_RETURN(FileCandidates candidates,
                    IntersectedCandidatesOf(cluster, *part_, *access_, context_->cancellation));
+  RETURN_IF_ERROR(CheckFound(*context_, candidates.ordinals.size()));
   return NewFileIterator(context_, *part_, std::move(candidates));
 }
 
 Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadContext* context, const Cluster& cluster,
                                                     const AccessPath& access) {
   std::vector<FileCandidates> files;
+  std::unique_ptr<CoveredRows> covered;
+  if (access.covered) covered = std::make_unique<CoveredRows>(context, cluster, access);
+  uint64_t found = 0;
   for (const FileSource& source : cluster.files) {
-    RETURN_IF_ERROR(context->cancellation.Check());
-    ASSIGN_OR_RETURN(FileCandidates candidates,
+    RETURN_IF_ERROR(context->CheckGoOn());
+    FileCandidates& candidates = files.emplace_back();
+    if (covered != nullptr) {
+      ASSIGN_OR_RETURN(const bool has_taken, covered->TakeAlone(source, &candidates));
+      if (has_taken) continue;
+    }
+    ASSIGN_OR_RETURN(candidates,
                      IntersectedCandidatesOf(cluster, source, access, context->cancellation));
-    files.push_back(std::move(candidates));
+    found += candidates.ordinals.size();
+    RETURN_IF_ERROR(CheckFound(*context, found));
+    if (covered != nullptr) RETURN_IF_ERROR(covered->Take(source, &candidates));
   }
-  return NewCandidateIterator(context, cluster, std::move(files),
-                              MemstoreCandidates(cluster, access, context->view.point));
+  return NewCandidateIterator(
+      context, cluster, std::move(files), MemstoreCandidates(cluster, access, context->view.point),
+      covered == nullptr || covered->empty() ? nullptr : std::move(covered));
 }
 
 Result<bool> LimitIterator::NextBatch(format::RowBatch* batch) {

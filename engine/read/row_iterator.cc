@@ -1,6 +1,8 @@
 // What the iterators share: deciding whether a row is returned, and handing it out.
 #include "engine/read/row_iterator.h"
 
+#include <algorithm>
+
 #include "base/status_macros.h"
 #include "tandem/limits.h"
 
@@ -17,13 +19,16 @@ Result<bool> RowIterator::Next() {
 
 Result<bool> RowIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
   RETURN_IF_ERROR(failure_);
-  RETURN_IF_ERROR(context_->cancellation.Check());
+  RETURN_IF_ERROR(context_->CheckGoOn());
+  ReadMeter* const meter = context_->meter.get();
+  if (meter != nullptr) rows_max = std::min<uint64_t>(rows_max, meter->rows_left());
   while (batch->size() < rows_max && !batch->is_full()) {
     const Result<bool> found = Find();
     failure_ = found.status();
     if (batch->size() == 0) RETURN_IF_ERROR(failure_);
     if (!failure_.ok() || !*found) return batch->size() > 0;
     if (!Take(batch)) break;
+    if (meter != nullptr) meter->CountRows(1);
   }
   if (batch->size() > 0) return true;
   ASSIGN_OR_RETURN(const bool is_row, Next());
@@ -34,7 +39,18 @@ Result<bool> RowIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
 }
 
 Result<bool> RowIterator::Accept(bool single_source, bool decided) {
-  RETURN_IF_ERROR(context_->cancellation.Check());
+  RETURN_IF_ERROR(context_->CheckGoOn());
+  if (ReadMeter* const meter = context_->meter.get()) [[unlikely]] {
+    RETURN_IF_ERROR(meter->CheckRows());
+    meter->CountRows(1);
+  }
+  ASSIGN_OR_RETURN(const bool is_returned, Decide(single_source, decided));
+  // A row that is returned says itself how far the read has come.
+  if (!is_returned && context_->meter != nullptr) context_->meter->Pass(key_);
+  return is_returned;
+}
+
+Result<bool> RowIterator::Decide(bool single_source, bool decided) {
   first_piece_.reset();
   if (single_source) {
     row_.KeepAll();

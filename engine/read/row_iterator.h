@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/read/covered_rows.h"
 #include "engine/read/existence_check.h"
 #include "engine/read/row_builder.h"
 #include "engine/read/row_locations.h"
@@ -78,6 +79,7 @@ class RowIterator {
   std::string key_;
 
  private:
+  Result<bool> Decide(bool single_source, bool decided);
   Result<bool> Exists();
   Result<bool> ReturnsCells();
   Status OpenPieces();
@@ -95,10 +97,11 @@ std::unique_ptr<RowIterator> NewFileIterator(ReadContext* context, const FileSou
 
 /// Reads the candidates of a cluster: `files` has one entry for each of
 /// cluster.files; `memstore_rows` are in any order, perhaps repeated, and have cells that the view
-/// sees.
+/// sees. `covered` (may be null) are candidates that are not among those.
 std::unique_ptr<RowIterator> NewCandidateIterator(ReadContext* context, const Cluster& cluster,
                                                   std::vector<FileCandidates> files,
-                                                  std::vector<const MemRow*> memstore_rows);
+                                                  std::vector<const MemRow*> memstore_rows,
+                                                  std::unique_ptr<CoveredRows> covered = nullptr);
 
 /// Reads all rows of a cluster, in either direction.
 std::unique_ptr<RowIterator> NewMergingIterator(ReadContext* context, const Cluster& cluster,

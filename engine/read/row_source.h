@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "format/row/row_batch.h"
@@ -18,6 +19,9 @@ class RowSource {
   /// Errors: kOverBudget (a row that is too large to be read whole), kCorruption, kIoError,
   /// kCancelled. Lifetime of the rows: until the next call.
   virtual Result<bool> NextBatch(format::RowBatch* batch) = 0;
+  /// Of rows in the order of an index: the entry of the row, or of the piece, that NextBatch gave
+  /// last. Such batches have one row. Else empty.
+  virtual std::string_view entry() const { return {}; }
 
   /// `read`, which the rows are read from, lives at least as long as this.
   void Keep(std::shared_ptr<const void> read) { kept_ = std::move(read); }

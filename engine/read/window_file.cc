@@ -67,6 +67,7 @@ size_t WindowFile::LeadOf(const std::vector<Section>& sections, const FileSource
 Status WindowFile::Load(size_t blocks) {
   while (has_more() && block_ends_.size() < blocks &&
          (block_ends_.empty() || loaded_ - opened_ < kCandidatesMax)) {
+    RETURN_IF_ERROR(context_->CheckGoOn());
     WalkedBlock block;
     ASSIGN_OR_RETURN(const bool more, walk_.Next(&block));
     if (!more) {

@@ -96,7 +96,7 @@ FlushedRows::Recorder::Recorder(const format::TableRecord& table,
     : memory_(std::move(memory)), record_(new FlushedRows) {
   std::vector<Column>& columns = record_->columns_;
   for (const format::IndexRecord& index : table.indexes) {
-    if (index.columns.size() != 1) continue;
+    if (index.is_of_several()) continue;
     columns.push_back({index.columns[0].family, index.columns[0].qualifier});
   }
   std::sort(columns.begin(), columns.end());

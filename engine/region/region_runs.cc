@@ -65,35 +65,16 @@ bool IsAfterRun(const RegionVersion& version, size_t end, std::string_view key) 
 
 compaction::RunRange WidenedToWhole(const RegionVersion& version, const RegionRuns& runs,
                                     compaction::RunRange range) {
-  auto min = format::kSequenceMax;
-  auto max = format::SequenceNumber(0);
-  // The runs [first, end) are taken in.
-  const auto add = [&](size_t first, size_t end) {
-    for (size_t i = runs.firsts[first]; i < runs.firsts[end]; ++i) {
+  std::vector<compaction::RunAge> ages;
+  for (size_t run = 0; run < runs.described.size(); ++run) {
+    compaction::RunAge& age = ages.emplace_back(compaction::RunAge{.oldest = UINT64_MAX});
+    for (size_t i = runs.firsts[run]; i < runs.firsts[run + 1]; ++i) {
       const format::FileStatistics& statistics = version.files[i].file->store().statistics();
-      min = std::min(min, statistics.min_sequence);
-      max = std::max(max, statistics.max_sequence);
+      age.oldest = std::min(age.oldest, statistics.min_sequence.value);
+      age.newest = std::max(age.newest, statistics.max_sequence.value);
     }
-  };
-  const auto overlaps = [&](size_t run) {
-    const auto files =
-        std::span(version.files).subspan(runs.firsts[run], runs.firsts[run + 1] - runs.firsts[run]);
-    return std::any_of(files.begin(), files.end(), [&](const FileSlice& slice) {
-      const format::FileStatistics& statistics = slice.file->store().statistics();
-      return run < range.first ? statistics.max_sequence >= min : statistics.min_sequence <= max;
-    });
-  };
-  add(range.first, range.end);
-  for (bool widened = true; widened;) {
-    const compaction::RunRange before = range;
-    size_t first = 0, end = runs.described.size();
-    while (first < range.first && !overlaps(first)) ++first;
-    while (end > range.end && !overlaps(end - 1)) --end;
-    range = {first, end};
-    add(range.first, range.end);
-    widened = range != before;
   }
-  return range;
+  return compaction::WidenToWhole(ages, range);
 }
 
 }  // namespace tandem::engine

@@ -59,7 +59,7 @@ Status CandidateStream::Sift() {
   sifted_.clear();
   at_ = 0;
   while (sifted_.empty() && candidates_at_ < candidates_.size()) {
-    RETURN_IF_ERROR(context_->cancellation.Check());
+    RETURN_IF_ERROR(context_->CheckGoOn());
     RETURN_IF_ERROR(SiftSome(std::span(candidates_).subspan(candidates_at_)));
   }
   return {};
@@ -109,7 +109,7 @@ Status CandidateStream::Locate() {
   located_.clear();
   located_at_ = 0;
   while (located_.empty() && !memstore_rows_.empty()) {
-    RETURN_IF_ERROR(context_->cancellation.Check());
+    RETURN_IF_ERROR(context_->CheckGoOn());
     const size_t count = std::min(kTogether, memstore_rows_.size());
     sought_.clear();
     for (const format::HashedKey& key : memstore_rows_.first(count)) {

@@ -143,7 +143,7 @@ class DeadRows {
       : memstores_(cluster.memstores),
         column_(path.index->columns.front()),
         sequence_(point.sequence),
-        may_die_(path.index->columns.size() == 1 && !point.is_bounded()) {}
+        may_die_(!path.index->is_of_several() && !point.is_bounded()) {}
 
   /// Calls `use(row, put)` for each row that is not dead: `put`, if not nullptr, is its newest one
   /// and has an entry in a range. Requires: `ranges` ascend, and the rows have entries in them.
@@ -277,6 +277,19 @@ Result<format::IndexSection*> UsableSection(format::StoreFile* file, format::Ind
   return static_cast<format::IndexSection*>(nullptr);
 }
 
+Result<format::IndexSection*> UsableSection(const FileSource& source,
+                                            const format::IndexRecord& index) {
+  if (index.where.has_value() && !source.in_order)
+    return static_cast<format::IndexSection*>(nullptr);
+  return UsableSection(source.file, index.id);
+}
+
+std::optional<size_t> UsableIn(const Memstore& memstore, const Cluster& cluster,
+                               const format::IndexRecord& index) {
+  if (index.where.has_value() && !cluster.in_order) return std::nullopt;
+  return memstore.FindIndex(index.id);
+}
+
 namespace {
 
 Result<FileCandidates> CollectCandidates(const FileSource& source, const AccessPath& access) {
@@ -286,7 +299,7 @@ Result<FileCandidates> CollectCandidates(const FileSource& source, const AccessP
   }
   for (const IndexPath& path : access.paths) {
     const format::IndexId index = path.index->id;
-    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
+    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source, *path.index));
     const Status status =
         section == nullptr ? Status() : AddPath(source, path, section, &candidates.ordinals);
     if (section == nullptr || GoesOnWithoutIndex(source.file, index, status)) {
@@ -326,7 +339,7 @@ Result<std::optional<std::vector<uint32_t>>> OrdinalsOf(const FileSource& source
   std::vector<uint32_t> found;
   for (const IndexPath& path : paths) {
     const format::IndexId index = path.index->id;
-    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
+    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source, *path.index));
     if (section == nullptr) return std::optional<std::vector<uint32_t>>();
     Status status = AddPostings(source, path, rows, section, &found);
     if (status.ok() && path.nulls) status = AddNulls(source, rows, section, &found);
@@ -343,7 +356,7 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
   std::vector<const MemRow*> rows, found;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     for (const IndexPath& path : access.paths) {
-      const std::optional<size_t> index = memstore->FindIndex(path.index->id);
+      const std::optional<size_t> index = UsableIn(*memstore, cluster, *path.index);
       DeadRows dead(cluster, path, point);
       for (const format::KeyRange& range : path.RangesOfMemstores(cluster.in_order)) {
         if (!index.has_value()) break;
@@ -375,7 +388,7 @@ std::optional<size_t> FindDecidingIndex(const Cluster& cluster, const AccessPath
   if (cluster.memstores.size() != 1 || access.paths.size() != 1 || access.paths[0].nulls) return {};
   if (access.is_intersection()) return {};  // Another column decides too.
   const format::IndexRecord& index = *access.paths[0].index;
-  if (index.columns.size() != 1 || view.point.is_bounded()) return {};
+  if (index.is_of_several() || view.point.is_bounded()) return {};
   const bool may_expire =
       std::any_of(view.table->families.begin(), view.table->families.end(),
                   [&](const format::FamilyRecord& family) {
@@ -447,7 +460,7 @@ namespace {
 Result<std::optional<uint64_t>> EntriesIn(const FileSource& source, const IndexPath& path,
                                           Precision precision) {
   const format::IndexId index = path.index->id;
-  ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
+  ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source, *path.index));
   if (section == nullptr) return std::optional<uint64_t>();
   const Result<uint64_t> entries = EntriesOf(source, path, precision, section);
   if (entries.has_value()) return std::optional(*entries);
@@ -467,16 +480,16 @@ Result<uint64_t> CountEntries(const FileSource& source, const IndexPath& path,
   return entries.value_or(source.high - source.low);
 }
 
-bool MemstoresHave(const Cluster& cluster, format::IndexId index) {
-  return std::all_of(
-      cluster.memstores.begin(), cluster.memstores.end(),
-      [index](const auto& memstore) { return memstore->FindIndex(index).has_value(); });
+bool MemstoresHave(const Cluster& cluster, const format::IndexRecord& index) {
+  return std::all_of(cluster.memstores.begin(), cluster.memstores.end(), [&](const auto& memstore) {
+    return UsableIn(*memstore, cluster, index).has_value();
+  });
 }
 
 uint64_t CountMemstoreEntries(const Cluster& cluster, const IndexPath& path) {
   uint64_t entries = 0;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
-    const std::optional<size_t> index = memstore->FindIndex(path.index->id);
+    const std::optional<size_t> index = UsableIn(*memstore, cluster, *path.index);
     if (!index.has_value()) entries += memstore->row_count();
     for (const format::KeyRange& range : path.RangesOfMemstores(cluster.in_order)) {
       if (index.has_value()) entries += memstore->CountIndex(*index, range);

@@ -56,6 +56,8 @@ struct AccessPath {
   /// How many of these, the first ones, belong to the condition of the paths: the entries of their
   /// index with all columns, or other trigrams.
   size_t own = 0;
+  /// Cells come from the records of the paths' indexes where they have them (index/covering.h).
+  bool covered = false;
 
   bool is_intersection() const { return !intersected.empty(); }
   /// The conditions of other indexes, or other ones of the same.
@@ -77,6 +79,13 @@ struct FileCandidates {
 /// The section of an index in a file; nullptr if the file has none, or a broken one, which is
 /// marked as broken (StoreFile::MarkIndexBroken). Errors: kIoError.
 Result<format::IndexSection*> UsableSection(format::StoreFile* file, format::IndexId index);
+/// The same of a source of a read, which cannot use a partial index where columns are not in order
+/// (column_order.h).
+Result<format::IndexSection*> UsableSection(const FileSource& source,
+                                            const format::IndexRecord& index);
+/// Where the index is in the memstore of the cluster, under the same condition.
+std::optional<size_t> UsableIn(const Memstore& memstore, const Cluster& cluster,
+                               const format::IndexRecord& index);
 /// Handles an error from the section of the index: corruption marks the section as broken. Returns
 /// whether the file continues without the section, so that `status` is no error.
 bool GoesOnWithoutIndex(format::StoreFile* file, format::IndexId index, const Status& status);
@@ -117,8 +126,8 @@ std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPa
 /// Sorts the rows by key and keeps one of each key.
 void SortByKey(std::vector<const MemRow*>* rows);
 
-/// Whether every memstore of the cluster has the index.
-bool MemstoresHave(const Cluster& cluster, format::IndexId index);
+/// Whether a read can use the index in every memstore of the cluster.
+bool MemstoresHave(const Cluster& cluster, const format::IndexRecord& index);
 
 /// Entries of the path in the file; nullopt when it has no usable section. Errors: as CandidatesOf.
 Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path);

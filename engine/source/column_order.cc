@@ -22,23 +22,21 @@ struct Times {
 };
 
 bool IsIndexed(const format::TableRecord& table, const format::ColumnTimes& times) {
-  return std::any_of(table.indexes.begin(), table.indexes.end(),
-                     [&](const format::IndexRecord& index) {
-                       return index.columns.size() > 1 &&
-                              std::any_of(index.columns.begin(), index.columns.end(),
-                                          [&](const format::IndexColumnRecord& column) {
-                                            return column.family == times.family &&
-                                                   column.qualifier == times.qualifier;
-                                          });
-                     });
+  return std::any_of(
+      table.indexes.begin(), table.indexes.end(), [&](const format::IndexRecord& index) {
+        return index.is_of_several() &&
+               index.AnyColumn([&](const format::IndexColumnRecord& column) {
+                 return column.family == times.family && column.qualifier == times.qualifier;
+               });
+      });
 }
 
 // A file that is older than an index has no bounds of its columns; its own are at least as wide.
 bool KnowsIndexes(const format::StoreFile& file, const format::TableRecord& table) {
-  return std::all_of(
-      table.indexes.begin(), table.indexes.end(), [&](const format::IndexRecord& index) {
-        return index.columns.size() == 1 || file.table().FindIndex(index.id) != nullptr;
-      });
+  return std::all_of(table.indexes.begin(), table.indexes.end(),
+                     [&](const format::IndexRecord& index) {
+                       return !index.is_of_several() || file.table().FindIndex(index.id) != nullptr;
+                     });
 }
 
 TimeBounds TimesOf(const format::StoreFile& file, const format::TableRecord& table) {
@@ -96,7 +94,7 @@ void FindColumnOrder(const TableView& view, std::vector<Cluster>* clusters) {
   const format::TableRecord& table = *view.table;
   const bool has_composite =
       std::any_of(table.indexes.begin(), table.indexes.end(),
-                  [](const format::IndexRecord& index) { return index.columns.size() > 1; });
+                  [](const format::IndexRecord& index) { return index.is_of_several(); });
   if (!has_composite || view.point.is_bounded()) return;
   for (Cluster& cluster : *clusters) {
     cluster.in_order = AreColumnsInOrder(table, cluster);

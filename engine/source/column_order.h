@@ -13,9 +13,17 @@
 // absent columns, and Puts without a key: the newest source with any of them has an entry, which
 // leaves out all columns that are absent. Only a column that expires leaves no trace.
 //
+// A partial index is one over the columns of its predicate too, which have no place in its entries.
+// Of the sources with cells of these and of the columns with conditions, take the newest: what it
+// knows of them is what counts, or has expired, so the predicate is not false by it and it has an
+// entry (index/partial.h), perhaps with all columns left out. A column that expires can only make
+// the predicate false, unless a comparison of it is true of an absent value: then the index does
+// not serve (engine/query/partial_index.h). Entries that are left out tell nothing where columns
+// are not in order: there its sources are scanned.
+//
 // Each operation in a memstore counts as a source of its own. A file is one as it is seen by who
-// sees all of it: its entries are of the newest Puts. Where this does not hold, the index is asked
-// for its first column alone.
+// sees all of it: its entries are of the newest Puts. Where this does not hold, an index of all
+// rows is asked for its first column alone.
 #pragma once
 
 #include <vector>
@@ -25,9 +33,9 @@
 
 namespace tandem::engine {
 
-/// Whether timestamps of columns of such indexes never fall from an older source of the cluster to
-/// a newer one that may share rows with it, and the view sees all of each file. Cost: a look at
-/// each source, and where they fall at each pair.
+/// Whether timestamps of columns that such indexes depend on never fall from an older source of the
+/// cluster to a newer one that may share rows with it, and the view sees all of each file. Cost: a
+/// look at each source, and where they fall at each pair.
 bool AreColumnsInOrder(const format::TableRecord& table, const Cluster& cluster);
 /// Sets `in_order` of the clusters and their files. Does nothing if the table has no such index, or
 /// for a view of the past: a Put that it does not see leaves no trace in memstores.

@@ -1,13 +1,16 @@
 // One read of a table: the state that its parts share.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "base/cancellation.h"
+#include "base/status_macros.h"
 #include "engine/predicate/bound.h"
 #include "engine/region/view.h"
 #include "engine/source/read_counters.h"
+#include "engine/source/read_meter.h"
 #include "engine/source/read_queue.h"
 #include "engine/source/read_resources.h"
 #include "engine/source/read_schema.h"
@@ -22,13 +25,27 @@ struct ReadContext {
         schema(std::move(read_schema)),
         queue(read_resources.file_system, read_resources.memory, read_resources.read_buffer_bytes) {
   }
+  ~ReadContext() {
+    if (meter != nullptr) meter->Add(counters);
+  }
   ReadContext(const ReadContext&) = delete;
   ReadContext& operator=(const ReadContext&) = delete;
+
+  void Limit(const ReadLimits& limits) {
+    cancellation = limits.cancellation;
+    meter = limits.meter;
+  }
+  /// kCancelled or kOverBudget if the read has to end here. Cheap: it is asked for every few rows.
+  Status CheckGoOn() const {
+    RETURN_IF_ERROR(cancellation.Check());
+    return meter == nullptr ? Status() : meter->Check(counters);
+  }
 
   ReadResources resources;
   TableView view;
   ReadSchema schema;
   base::Cancellation cancellation;
+  std::shared_ptr<ReadMeter> meter;         ///< Null: the read has no budget.
   std::optional<BoundPredicate> predicate;  ///< nullopt: every row.
   bool may_end_early = false;               ///< There is a limit.
   bool fills_cache = true;                  ///< Blocks that scans read enter the cache.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/file_system.h"
 #include "base/memory_account.h"
 #include "engine/region/overlaps.h"
@@ -22,6 +23,7 @@ struct ReadResources {
   std::shared_ptr<OverlapMemory> overlap_memory = nullptr;
   IndexReads* index_reads = nullptr;  ///< Counts the queries that use an index; null: nobody asks.
   uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.
+  base::Clock* clock = nullptr;           ///< For budgets of time; null: they are no limit.
 };
 
 }  // namespace tandem::engine

@@ -53,6 +53,10 @@ bool SectionHolds(SectionKind section, BlockKind block) {
       return block == BlockKind::kStatistics;
     case SectionKind::kDigests:
       return block == BlockKind::kDigests;
+    case SectionKind::kIndexRecords:
+      return block == BlockKind::kIndexRecords;
+    case SectionKind::kIndexRecordDirectory:
+      return block == BlockKind::kIndexRecordDirectory;
   }
   return true;  // A section of a later version whose feature bit says that it may be ignored.
 }

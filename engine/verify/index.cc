@@ -25,6 +25,12 @@ Hash128 TermOf(IndexPart part, const Hash128& key, uint32_t ordinal) {
   return HashOf128({reinterpret_cast<const char*>(words), sizeof(words)});
 }
 
+// A record as a term of the sums.
+Hash128 TermOf(uint32_t ordinal, std::string_view record) {
+  std::string bytes(reinterpret_cast<const char*>(&ordinal), sizeof(ordinal));
+  return HashOf128(bytes.append(record));
+}
+
 }  // namespace
 
 IndexVerifier::IndexVerifier(const IndexRecord& index, IndexSection* section, uint32_t row_count,
@@ -34,7 +40,12 @@ IndexVerifier::IndexVerifier(const IndexRecord& index, IndexSection* section, ui
       row_count_(row_count),
       group_rows_(row_count / kGroupsMax + 1),
       findings_(*findings),
-      sums_(row_count / group_rows_ + 1) {}
+      sums_(row_count / group_rows_ + 1),
+      columns_(CoveredColumns(index)),
+      record_sums_(columns_.empty() ? 0 : sums_.size()) {
+  if (section->records() == nullptr) return;
+  records_ = std::make_unique<IndexRecords::Cursor>(*section->records());
+}
 
 void IndexVerifier::Add(std::string_view what) {
   findings_.AddOn(topic_, "index " + base::Quote(index_.name) + ": " + std::string(what));
@@ -61,6 +72,10 @@ Status IndexVerifier::AddRow(uint32_t ordinal, std::string_view row_key,
     AddTo(&sums_[GroupOf(ordinal)], TermOf(part, HashOf128(entry.key), ordinal));
     (entry.current ? current_ : older_).Add(entry.key, row_key);
     ++findings_.report()->index_entries;
+    if (!entry.current || columns_.empty()) continue;
+    record_.clear();
+    AppendIndexRecord(columns_, row_key, cells, &record_);
+    AddTo(&record_sums_[GroupOf(ordinal)], TermOf(ordinal, record_));
   }
   return CompareBits(ordinal);
 }
@@ -109,7 +124,19 @@ Status IndexVerifier::Finish() {
                       current ? summary.current_values : summary.older_values);
   }
   if (is_walked_) FindDiffering();
+  if (is_walked_ && !columns_.empty() && current_.count > 0) CompareRecords();
   return {};
+}
+
+void IndexVerifier::CompareRecords() {
+  if (records_ == nullptr) return Add("the file has no records of the columns that it includes");
+  for (uint32_t group = 0; group < record_sums_.size(); ++group) {
+    if (record_sums_[group] == Hash128{}) continue;
+    const uint64_t low = uint64_t{group} * group_rows_;
+    const uint64_t high = std::min<uint64_t>(low + group_rows_, row_count_);
+    Add("the records of rows " + std::to_string(low) + " to " + std::to_string(high - 1) +
+        " are not those that the rows imply");
+  }
 }
 
 void IndexVerifier::FindDiffering() {
@@ -136,6 +163,7 @@ Status IndexVerifier::CheckForward(IndexPart part, PartTotals* totals) {
     const Hash128 hash = HashOf128(previous);
     AddTo(&totals->key_sum, hash);
     SubtractListed(part, hash);
+    if (part == IndexPart::kCurrent && records_ != nullptr) RETURN_IF_ERROR(SubtractRecords());
     RETURN_IF_ERROR(cursor->Next());
   }
   return {};
@@ -171,6 +199,17 @@ void IndexVerifier::SubtractListed(IndexPart part, const Hash128& key) {
   for (const uint32_t ordinal : ordinals_) {
     if (ordinal < row_count_) SubtractFrom(&sums_[GroupOf(ordinal)], TermOf(part, key, ordinal));
   }
+}
+
+// Those of the ordinals of one value.
+Status IndexVerifier::SubtractRecords() {
+  for (const uint32_t ordinal : ordinals_) {
+    std::string_view record;
+    ASSIGN_OR_RETURN(const bool has_record, records_->Next(&record));
+    const bool is_known = has_record && ordinal < row_count_ && !record_sums_.empty();
+    if (is_known) SubtractFrom(&record_sums_[GroupOf(ordinal)], TermOf(ordinal, record));
+  }
+  return {};
 }
 
 Status IndexVerifier::CheckBackward(IndexPart part, const PartTotals& forward) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/verify/findings.h"
+#include "index/covering.h"
 #include "index/entries.h"
 #include "index/section.h"
 #include "store_file/store_file.h"
@@ -22,6 +23,7 @@ namespace tandem::format {
 ///      row's bits, and adds the hashes of its entries to the sum of its group of rows.
 ///   2. Finish compares digests and totals, and subtracts what the section lists from the sums:
 ///      each is 0 then.
+///      So it does with the records of the current entries.
 ///   3. Where one is not, the caller gives the rows of differing() to Expect, and CompareExpected
 ///      says which entries they are.
 ///
@@ -30,6 +32,8 @@ class IndexVerifier {
  public:
   /// Groups of rows that have a sum each: at most.
   static constexpr uint32_t kGroupsMax = 4096;
+  /// What the sums of entries and of records take: at most.
+  static constexpr uint64_t kSumsBytesMax = 2 * kGroupsMax * sizeof(Hash128);
   /// What an entry that is expected takes.
   static constexpr size_t kExpectedBytes = 32;
 
@@ -70,6 +74,8 @@ class IndexVerifier {
   Status CheckForward(IndexPart part, PartTotals* totals);
   Status CheckValue(IndexPart part, IndexValueCursor* cursor, const PartTotals& before);
   void SubtractListed(IndexPart part, const Hash128& key);
+  Status SubtractRecords();
+  void CompareRecords();
   Status CheckBackward(IndexPart part, const PartTotals& forward);
   void FindDiffering();
   uint32_t GroupOf(uint32_t ordinal) const { return ordinal / group_rows_; }
@@ -85,7 +91,11 @@ class IndexVerifier {
   RowIndexFacts facts_;
   /// By group of rows: the sum of what its rows imply, less what the section lists.
   std::vector<Hash128> sums_;
-  bool is_walked_ = true;  ///< The section was read to its end.
+  bool is_walked_ = true;                            ///< The section was read to its end.
+  const std::vector<IncludedColumnRecord> columns_;  ///< That records have; none: there are none.
+  std::vector<Hash128> record_sums_;                 ///< As sums_, of records.
+  std::unique_ptr<IndexRecords::Cursor> records_;    ///< nullptr: the section has none.
+  std::string record_;
   std::vector<OrdinalRange> differing_;
   std::vector<Expected> expected_;  ///< By ordinal.
   uint32_t expected_end_ = 0;       ///< Rows from here on were not given to Expect.

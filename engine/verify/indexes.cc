@@ -50,7 +50,7 @@ Status IndexesVerifier::Open(std::optional<IndexId> only) {
   }
   sums_charge_ =
       file_.blocks().Charge(base::MemoryPart::kFileWindows,
-                            indexes_.size() * IndexVerifier::kGroupsMax * sizeof(Hash128));
+                            indexes_.size() * IndexVerifier::kSumsBytesMax);
   return {};
 }
 

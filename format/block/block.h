@@ -29,7 +29,7 @@ inline constexpr size_t kBlockHeaderBytes = 32;
 inline constexpr size_t kBlockAlignment = 8;
 inline constexpr uint32_t kBlockRawBytesMax = 16 * 1024 * 1024;
 
-/// Numbers are on disk. 18 to 21 (dead bitmaps, covering columns, value filters) are reserved.
+/// Numbers are on disk. 20 and 21 (dead bitmaps, value filters) are reserved.
 enum class BlockKind : uint8_t {
   kRows = 1,
   kChunk = 2,     ///< Cells of a wide row (format/row/wide_row.h).
@@ -48,6 +48,8 @@ enum class BlockKind : uint8_t {
   kStatistics = 15,
   kDigests = 16,
   kSectionTable = 17,
+  kIndexRecords = 18,
+  kIndexRecordDirectory = 19,
 };
 
 /// The location of a block; `stored_bytes` includes the header but not the padding.

@@ -10,7 +10,7 @@ namespace tandem::format {
 namespace {
 
 bool CouldBeBlock(std::string_view header, uint64_t left) {
-  constexpr auto kLastKind = static_cast<uint8_t>(BlockKind::kSectionTable);
+  constexpr auto kLastKind = static_cast<uint8_t>(BlockKind::kIndexRecordDirectory);
   const auto stored = LoadAt<uint32_t>(header, 8);
   const auto raw = LoadAt<uint32_t>(header, 12);
   const auto kind = static_cast<uint8_t>(header[16]);

@@ -37,10 +37,13 @@ enum class SectionKind : uint16_t {
   kDigests = 14,
   kPresence = 15,       ///< Owner: family. Which rows have cells of it; absent when all have.
   kBlockIndexTop = 16,  ///< Owner: family. Leads to the pieces of its block index.
+  kIndexRecords = 17,   ///< Owner: index; so is the next one.
+  kIndexRecordDirectory = 18,
 };
 /// Whether it is a part of an index; its owner is the index.
 inline bool IsIndexSection(SectionKind kind) {
-  return kind >= SectionKind::kIndexLeaves && kind <= SectionKind::kIndexTouched;
+  return (kind >= SectionKind::kIndexLeaves && kind <= SectionKind::kIndexTouched) ||
+         kind == SectionKind::kIndexRecords || kind == SectionKind::kIndexRecordDirectory;
 }
 
 inline constexpr uint32_t kSectionFlagOlder = 1;  ///< The older part of an index.

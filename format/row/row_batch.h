@@ -48,11 +48,15 @@ class RowBatch {
   /// as its maker says.
   void Add(const RowView& row) { rows_[size_++] = row; }
 
-  // A decoded row: Begin, AppendCells for each family, then End.
+  // A decoded row: Begin, AppendCells for each family or AppendCell for each cell, then End.
 
   /// Begins a row with the key of row `slot` of the block. False: the key is malformed.
   /// Requires: !is_full(); no views were added.
   bool Begin(const RowBlock& block, uint32_t slot) { return block.AppendKey(slot, &keys_).ok(); }
+  /// The same with a key, which is copied.
+  void Begin(std::string_view key) { keys_.append(key); }
+  /// Appends a cell. Lifetime: its bytes outlive the rows.
+  void AppendCell(const tandem::Cell& cell) { cells_.push_back(cell); }
   /// Appends the wanted cells of row `slot`, as cells of the family named `family`. False: the row
   /// is not plain, or malformed. Lifetime: the names of the projection and the family outlive the
   /// rows.

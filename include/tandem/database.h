@@ -29,10 +29,8 @@
 // writer gives them another meaning.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,6 +38,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tandem/cursor.h"
 #include "tandem/options.h"
 #include "tandem/predicate.h"
 #include "tandem/row.h"
@@ -53,7 +52,6 @@
 namespace tandem::engine {
 class Engine;
 class EngineImpl;
-class OpenCursor;
 class OpenPin;
 struct PreparedState;
 struct SnapshotState;
@@ -87,63 +85,6 @@ class Snapshot {
   const engine::SnapshotState& state() const { return *state_; }
 
   std::unique_ptr<engine::SnapshotState> state_;
-};
-
-/// Iterates over rows as of one point in time; later writes, flushes and compactions do not matter.
-///   while (cursor.Next()) Use(cursor.row());
-///   if (!cursor.status().ok()) ...
-/// Move-only. While it is open, the files that it reads stay on disk, and Close is refused. The
-/// Snapshot that it was opened with may be destroyed.
-class Cursor {
- public:
-  Cursor(Cursor&&) noexcept;
-  Cursor& operator=(Cursor&&) noexcept;
-  ~Cursor();
-
-  /// Moves to the next row. False at the end or on an error (see status()), and on every later
-  /// call.
-  bool Next();
-  /// Requires: the last Next() returned true. Lifetime: until the next call of Next(), or until the
-  /// cursor is moved from or destroyed, or the Database is destroyed.
-  const RowView& row() const { return row_; }
-  /// OK before and at the normal end. Errors: kCorruption, kIoError, kOutOfMemory, kOverBudget (a
-  /// row above kWholeRowBytesMax without ReadOptions::pieces), kCancelled (ReadOptions::cancelled),
-  /// kClosed (the database is gone).
-  const Status& status() const { return status_; }
-
-  /// One pass over the remaining rows. It also ends on an error: check status().
-  ///   for (const tandem::RowView& row : cursor) Use(row);
-  class Iterator {
-   public:
-    using value_type = RowView;
-    using difference_type = std::ptrdiff_t;
-    using iterator_concept = std::input_iterator_tag;
-
-    explicit Iterator(Cursor* cursor) : cursor_(cursor) { ++*this; }
-    /// Lifetime: as row().
-    const RowView& operator*() const { return cursor_->row_; }
-    Iterator& operator++() {
-      at_end_ = !cursor_->Next();
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    bool operator==(std::default_sentinel_t) const { return at_end_; }
-
-   private:
-    Cursor* cursor_;
-    bool at_end_ = false;
-  };
-  /// Moves to the next row. Requires: called once.
-  Iterator begin() { return Iterator(this); }
-  std::default_sentinel_t end() const { return {}; }
-
- private:
-  friend class engine::EngineImpl;
-  explicit Cursor(std::unique_ptr<engine::OpenCursor> open);
-
-  std::unique_ptr<engine::OpenCursor> open_;
-  RowView row_;
-  Status status_;
 };
 
 /// A row where the database has it (Database::GetPinned). Cells are not copied, and reading one row
@@ -240,7 +181,10 @@ struct Explanation {
   /// bitmap, a filter or a comparison of keys showed that no other file has them.
   uint64_t single_source_by_bitmap = 0, single_source_by_filter = 0, single_source_by_key = 0;
   uint64_t merged_rows = 0;  ///< Decided on all their cells in all sources.
-  uint64_t rows = 0;         ///< Rows that match.
+  /// The index has the columns that are asked for; rows of one version in one file come from it.
+  bool covered = false;
+  uint64_t rows_from_index = 0;  ///< Of `candidate_rows`: those that came from it.
+  uint64_t rows = 0;             ///< Rows that match.
 };
 
 /// How far a unique index is.
@@ -291,7 +235,9 @@ struct IndexStatistics {
   /// Distinct newest values in all files. Above 65,535 an estimate with a standard error of 0.4 %.
   uint64_t values = 0;
   uint64_t size_bytes = 0;  ///< Of whole files, as stored.
-  uint64_t blocks = 0;      ///< Data blocks of the column's family, in files that have the index.
+  uint64_t included_bytes =
+      0;                ///< Of those: cells that are kept for queries (IndexOptions::include).
+  uint64_t blocks = 0;  ///< Data blocks of the column's family, in files that have the index.
   /// How often, in the order of the index, a row lies in another of those blocks than the row of
   /// the entry before. From about `blocks`, where the rows lie in that order, to `entries`, where
   /// each row of a query costs a block of its own.
@@ -620,13 +566,15 @@ class Database {
   Result<std::vector<std::optional<Row>>> MultiGet(const ReadOptions& options,
                                                    std::string_view table,
                                                    std::span<const std::string_view> rows);
-  /// Iterates over a range of keys, or over several, in byte order. Errors: as Get; read errors,
+  /// Iterates over a range of keys, or over several, in byte order. Errors: as Get;
+  /// kInvalidArgument (a token of something else), kOverBudget (ReadOptions::budget); read errors,
   /// and kCancelled (see ReadOptions::cancelled), come from the cursor.
   Result<Cursor> Scan(const ReadOptions& options, std::string_view table, const ScanOptions& scan);
   /// Iterates over the rows that satisfy the predicate: exactly those of a full scan at the same
   /// point in time, in key order unless QueryOptions::order_by says otherwise. Errors: as Scan;
   /// also kNotFound (an index, a family of the predicate), kInvalidArgument (a value that the
-  /// column's type does not allow; an index that cannot serve the predicate), kCancelled.
+  /// column's type does not allow; an index that cannot serve the predicate; QueryOptions::no_scan;
+  /// a token of something else), kOverBudget (ReadOptions::budget), kCancelled.
   Result<Cursor> Query(const ReadOptions& options, std::string_view table,
                        const Predicate& predicate, const QueryOptions& query = {});
   /// Counts the rows that Query would return, mostly without reading them. Errors: as Query and its

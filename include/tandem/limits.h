@@ -24,6 +24,9 @@ inline constexpr uint32_t kFamiliesMax = 64;                     ///< Families o
 inline constexpr size_t kFormerLimitsMax = 16;                   ///< Of a family, until compacted.
 inline constexpr uint32_t kIndexesMax = 64;                      ///< Indexes of one table.
 inline constexpr size_t kIndexColumnsMax = 16;                   ///< Columns of one index.
+inline constexpr size_t kIncludedColumnsMax = 16;                ///< That one index includes.
+inline constexpr size_t kIndexWhereBytesMax = 4'096;             ///< IndexOptions::where.
+inline constexpr uint32_t kIndexWhereDepthMax = 16;              ///< Its levels of AND, OR, NOT.
 inline constexpr size_t kFunctionsMax = 8;                       ///< Functions in each other.
 inline constexpr size_t kFunctionTextBytesMax = 1'024;           ///< A path.
 inline constexpr size_t kFunctionValueBytesMax = 64 * 1024;      ///< A value with functions.
@@ -35,6 +38,7 @@ inline constexpr size_t kRowKeyRangesMax = 65'536;               ///< Ranges of 
 inline constexpr size_t kNamedSnapshotsMax = 1024;               ///< Named snapshots.
 inline constexpr uint32_t kObserversMax = 16;                    ///< Observers of one table.
 inline constexpr uint32_t kPredicateDepthMax = 200;              ///< Levels of AND, OR and NOT.
+inline constexpr size_t kTupleColumnsMax = 16;                   ///< Columns that compare together.
 inline constexpr uint32_t kParametersMax = 32'766;               ///< Parameters of a query.
 inline constexpr uint32_t kRowsPerFileMax = 0x7fff'ffff;         ///< Rows of one store file.
 

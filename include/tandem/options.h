@@ -7,9 +7,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tandem/schema.h"
 
 #pragma GCC visibility push(default)
 
@@ -82,6 +85,9 @@ struct Options {
   /// Observers by name (tandem/observer.h), which tables name; none is null. A table that names one
   /// that is not here refuses writes.
   std::map<std::string, std::shared_ptr<Observer>, std::less<>> observers = {};
+  /// Tables on which every query is as with QueryOptions::no_scan. Names without a table mean
+  /// nothing.
+  std::set<std::string, std::less<>> no_scan_tables = {};
 };
 
 /// When a write is acknowledged, which is also when it becomes visible.
@@ -121,10 +127,27 @@ struct BulkLoadOptions {
   bool any_order = false;
 };
 
-/// A column asked for. An empty family is the table's first.
-struct ColumnName {
-  std::string family = {};
-  std::string qualifier = {};
+/// What a read may cost at most; 0: no limit. A read that would pass a limit ends with kOverBudget;
+/// the message names the limit, what was reached and how far the read came. Where the rows are not
+/// limited (`limit` of ScanOptions and QueryOptions) it is refused before it reads one if its plan
+/// already knows that it needs more blocks, bytes or rows. A cursor that was stopped has a token
+/// (Cursor::Token), so a read can be done in pieces of bounded cost. One that finds no row gets on,
+/// too, if a piece is at least one step of it (about a thousand rows), but not where observers hide
+/// rows or all matches are sorted. Rows are exact; a read may pass the other limits by a few blocks
+/// before it stops. Get and MultiGet have no budget.
+struct ReadBudget {
+  uint64_t blocks = 0;  ///< Data blocks, cached ones included.
+  uint64_t bytes = 0;   ///< Of those blocks, as stored.
+  /// Rows that are read to be returned or decided on. Index entries are not rows, so a count by an
+  /// index may need none.
+  uint64_t rows = 0;
+  /// Microseconds from the call on, those that the caller spends between rows included.
+  int64_t micros = 0;
+  uint64_t memory = 0;  ///< Bytes, for rows that are sorted and rows that were found in indexes.
+
+  bool is_limited() const {
+    return blocks != 0 || bytes != 0 || rows != 0 || micros != 0 || memory != 0;
+  }
 };
 
 struct ReadOptions {
@@ -146,6 +169,7 @@ struct ReadOptions {
   /// kCancelled, at the next row or file that they look at. Get does not look at it. Lifetime:
   /// until the call, or its cursor, has ended.
   const std::atomic<bool>* cancelled = nullptr;
+  ReadBudget budget = {};  ///< Of the call and its cursor together.
 };
 
 /// Row keys. There are none if `end` is not above `start`.
@@ -164,6 +188,12 @@ struct ScanOptions {
   /// in any order, overlap and be many: each row is returned once, and the rows in key order. What
   /// lies between them is not read.
   std::vector<RowRange> ranges = {};
+  /// A token (Cursor::Token) of a scan that had the same keys, direction, columns and families, on
+  /// the same table: only the rows after its position. Empty: from the first one.
+  std::string after = {};
+  /// The same for the rows before its position, the nearest first: against the scan's direction.
+  /// Not together with `after`.
+  std::string before = {};
 };
 
 struct QueryOptions {
@@ -183,6 +213,19 @@ struct QueryOptions {
   /// intersected. kInvalidArgument where one cannot serve, and together with use_index.
   std::vector<std::string> use_indexes = {};
   bool no_index = false;  ///< Scan and filter. kInvalidArgument together with use_index.
+  /// Never scans the table: an index that leads to all matches is used, whatever it costs, and
+  /// kInvalidArgument, naming the columns that lack one, says that there is none. Ranges of row
+  /// keys need no index. A file or memstore without its part of the index is still scanned, and so
+  /// is a table by Database::Scan. kInvalidArgument together with no_index.
+  bool no_scan = false;
+  /// A token (Cursor::Token) of a query that had the same predicate and values, order, columns and
+  /// families, on the same table: only the rows after its position, in the query's order. What they
+  /// cost does not depend on the rows before it, if the index is walked in order or the rows come
+  /// by key. Empty: from the first one. Count and Explain take it too.
+  std::string after = {};
+  /// The same for the rows before its position, the nearest first: against the query's order. Not
+  /// together with `after`.
+  std::string before = {};
 };
 
 }  // namespace tandem

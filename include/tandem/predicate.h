@@ -20,6 +20,11 @@
 // type's range, too long for an index, or not UTF-8 is allowed: it equals no row and compares as
 // larger or smaller than each. A number may begin with '+'.
 //
+// Tuples compare from the left: the first column whose value is not the one it is compared with
+// decides, and columns after it do not matter. If an absent column is reached before, the
+// comparison is false. So (price, _row) > (5, 'k') is price > 5 OR (price = 5 AND _row > 'k'): the
+// rows after that one in the order of an index over price.
+//
 // Parameters are for Database::Prepare: ? takes the number after the largest one so far, ?7 is
 // number 7, and one number may be used several times. LIKE takes none.
 //
@@ -75,6 +80,7 @@ class Predicate {
     kAnd,
     kOr,       ///< Over children, one or more.
     kNot,      ///< Of children[0].
+    kTuple,    ///< Of children, comparisons of one kind: each a column with its values.
     kInvalid,  ///< No predicate; values[0] says why.
   };
 
@@ -121,6 +127,12 @@ class Predicate {
   static Predicate And(std::vector<Predicate> children);
   static Predicate Or(std::vector<Predicate> children);
   static Predicate Not(Predicate child);
+  /// The tuple of the columns compares with the tuple of their values, as `comparisons` all do:
+  /// kEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual or kBetween. kInvalid unless they are
+  /// of one such kind and 1 to kTupleColumnsMax. Where it is used, a multi-valued column is
+  /// refused.
+  ///   Tuple({Greater("price", "5"), Greater("_row", "k")})  // (price, _row) > (5, 'k')
+  static Predicate Tuple(std::vector<Predicate> comparisons);
 
   /// Errors: kInvalidArgument "at position N: expected ..., found ...", N from 1 in bytes.
   static Result<Predicate> Parse(std::string_view text);

@@ -48,6 +48,12 @@ struct FamilyOptions {
   uint32_t block_size_bytes = 8192;  ///< Raw size at which a row block is closed; 512 to 1 MiB.
 };
 
+/// A column, whatever is in it. An empty family is the table's first.
+struct ColumnName {
+  std::string family = {};
+  std::string qualifier = {};
+};
+
 struct IndexColumn {
   std::string family = {};  ///< Empty: the table's first family.
   std::string qualifier = {};
@@ -77,6 +83,24 @@ struct IndexOptions {
   /// column is absent, expired, of no value for its functions or type, or too long for a key. What
   /// holds at a snapshot holds for its sequence; reads as of an older timestamp may find several.
   bool unique = false;
+  /// Other columns, at most kIncludedColumnsMax, whose cells are kept in files beside the entries,
+  /// with those of `columns`. A query that asks for no other columns (ReadOptions::columns) and has
+  /// conditions on no others reads no row for most of its matches: see Explanation::covered. Not
+  /// for an index over a multi-valued column.
+  std::vector<ColumnName> include = {};
+  /// A predicate as text (predicate.h), at most kIndexWhereBytesMax and kIndexWhereDepthMax levels;
+  /// empty: none. With one the index is partial: it has no entries of rows which, by what is stored
+  /// together with their indexed values, do not satisfy it, and serves queries whose conditions
+  /// imply it. It is over columns that have one value in a row, without `_row` and parameters;
+  /// literals are read as the types that columns have when the index is made. Not for unique ones.
+  std::string where = {};
+
+  /// Reads columns as IndexColumn::ParseList, perhaps followed by INCLUDE and columns, and by WHERE
+  /// and a predicate: "city, age::int64 DESC INCLUDE (phone, d:note) WHERE active = true". Errors:
+  /// kInvalidArgument with the position.
+  static Result<IndexOptions> Parse(std::string_view text);
+  /// Text that Parse reads back: all but the name and whether it is unique.
+  std::string ToString() const;
 };
 
 /// The type that conditions and orders compare a column as, whatever indexes there are. A column

@@ -4,6 +4,7 @@
 
 #include "tandem/backup.h"
 #include "tandem/bulk_load.h"
+#include "tandem/cursor.h"
 #include "tandem/database.h"
 #include "tandem/encoding.h"
 #include "tandem/event_listener.h"

@@ -235,6 +235,18 @@ BOOST_AUTO_TEST_CASE(ALimitOfBytesLeavesWhatIsLarger) {
   BOOST_CHECK_EQUAL(Picked({9000, 70, 60, 50, 60, 70, 60, 50, 60}, policy), "-");
 }
 
+BOOST_AUTO_TEST_CASE(RunsThatOverlapInAgeAreMergedTogether) {
+  using compaction::RunAge;
+  const RunAge in_order[] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+  BOOST_TEST((compaction::WidenToWhole(in_order, {1, 3}) == RunRange{1, 3}));
+  // The oldest got a file that is as new as the third.
+  const RunAge joined[] = {{1, 6}, {3, 4}, {5, 7}, {8, 9}};
+  BOOST_TEST((compaction::WidenToWhole(joined, {1, 3}) == RunRange{0, 3}));
+  // What is taken in may reach further.
+  const RunAge chain[] = {{1, 4}, {3, 6}, {5, 8}, {7, 9}, {10, 11}};
+  BOOST_TEST((compaction::WidenToWhole(chain, {2, 3}) == RunRange{0, 4}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

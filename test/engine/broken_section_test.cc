@@ -40,6 +40,7 @@ struct World : TestEngine {
     BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
     TableOptions table = SimpleTable(2);
     table.families[0].block_size_bytes = 512;
+    table.indexes[0].include = {{"d", "n"}};
     BOOST_REQUIRE_EQUAL((**this).CreateTable(table).ToString(), "OK");
     // Most rows share few values, so that their postings are in a stream.
     for (int i = 0; i < kRows; ++i)
@@ -63,8 +64,9 @@ struct World : TestEngine {
   }
   void Flush() { BOOST_REQUIRE_EQUAL((**this).Flush("t").ToString(), "OK"); }
 
-  std::string Query(const std::string& predicate, const QueryOptions& query) {
-    auto cursor = (**this).Query({}, "t", *Predicate::Parse(predicate), query);
+  std::string Query(const std::string& predicate, const QueryOptions& query,
+                    const ReadOptions& read = {}) {
+    auto cursor = (**this).Query(read, "t", *Predicate::Parse(predicate), query);
     if (!cursor.has_value()) return "!" + cursor.error().ToString();
     std::string text;
     while (cursor->Next()) {
@@ -85,6 +87,7 @@ struct World : TestEngine {
     for (const char* predicate :
          {"c = 'v1'", "c = 'x3'", "c BETWEEN '100' AND 'v1'", "c PREFIX 'w'"}) {
       answers.push_back(Query(predicate, {.use_index = "by_c"}));
+      answers.push_back(Query(predicate, {.use_index = "by_c"}, included));
       answers.push_back(Count(predicate, {.use_index = "by_c"}));
       answers.push_back(Query(predicate, {.order_by = "by_c", .use_index = "by_c"}));
       answers.push_back(
@@ -101,6 +104,7 @@ struct World : TestEngine {
     for (const char* predicate :
          {"c = 'v1'", "c = 'x3'", "c BETWEEN '100' AND 'v1'", "c PREFIX 'w'"}) {
       answers.push_back(Query(predicate, {.no_index = true}));
+      answers.push_back(Query(predicate, {.no_index = true}, included));
       answers.push_back(Count(predicate, {.no_index = true}));
       answers.push_back(Query(predicate, {.order_by = "by_c", .no_index = true}));
       answers.push_back(
@@ -148,11 +152,15 @@ struct World : TestEngine {
   }
 
   const std::shared_ptr<Listener> listener = std::make_shared<Listener>();
+  const ReadOptions included = [] {
+    ReadOptions read;
+    read.columns = {{"d", "n"}};
+    return read;
+  }();
 };
 
 bool IsOfIndex(SectionKind kind) {
-  return (kind >= SectionKind::kIndexLeaves && kind <= SectionKind::kIndexTouched) ||
-         kind == SectionKind::kDigests;
+  return format::IsIndexSection(kind) || kind == SectionKind::kDigests;
 }
 
 /// Whether the section can be done without.
@@ -207,8 +215,9 @@ BOOST_AUTO_TEST_CASE(ReadsGoOnWithoutAnyDerivedSection) {
   }
   for (const SectionKind kind :
        {SectionKind::kIndexLeaves, SectionKind::kIndexPostings, SectionKind::kIndexDirectory,
-        SectionKind::kIndexPresent, SectionKind::kDigests, SectionKind::kKeyHashes,
-        SectionKind::kFilter, SectionKind::kCleanRows}) {
+        SectionKind::kIndexPresent, SectionKind::kIndexRecords, SectionKind::kIndexRecordDirectory,
+        SectionKind::kDigests, SectionKind::kKeyHashes, SectionKind::kFilter,
+        SectionKind::kCleanRows}) {
     BOOST_CHECK_MESSAGE(met.contains(kind), "kind " << static_cast<int>(kind));
   }
 }

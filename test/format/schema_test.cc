@@ -64,6 +64,80 @@ BOOST_AUTO_TEST_CASE(ATableComesBackAsItWas) {
   BOOST_TEST(Encoded(*decoded) == Encoded(table));
 }
 
+Condition LeafOf(size_t column, std::optional<ValueBound> low, std::optional<ValueBound> high) {
+  Condition leaf{.kind = Condition::Kind::kLeaf, .column = column};
+  leaf.values = ValueSet({ValueInterval{std::move(low), std::move(high)}});
+  return leaf;
+}
+
+BOOST_AUTO_TEST_CASE(APartialIndexComesBack) {
+  TableRecord table = SampleTable();
+  const FamilyId family = table.families[0].id;
+  Condition part{.kind = Condition::Kind::kLeaf, .column = 1};
+  part.part = "";
+  part.lacks_part = part.accepts_null = true;
+  Condition any{.kind = Condition::Kind::kOr};
+  any.children = {LeafOf(0, ValueBound{"x"}, ValueBound{"x"}),
+                  LeafOf(1, ValueBound{"", false}, std::nullopt),
+                  part,
+                  LeafOf(0, std::nullopt, ValueBound{"z", false}),
+                  {}};
+  IndexPredicate where{.text = "x", .columns = {{family, "a"}, {family, "b"}}};
+  where.root = {.kind = Condition::Kind::kAnd, .children = {any, {}}};
+  table.indexes[0].where = where;
+  const auto decoded = DecodeTable(Encoded(table));
+  BOOST_REQUIRE_EQUAL(decoded.status().ToString(), "OK");
+  BOOST_TEST(Encoded(*decoded) == Encoded(table));
+  const Condition& found = decoded->indexes[0].where->root.children.at(0);
+  BOOST_TEST(found.children.size() == 5u);
+  BOOST_TEST(found.children[0].Accepts("x"));
+  BOOST_TEST(!found.children[0].Accepts("y"));
+  BOOST_TEST(!found.children[1].Accepts(""));
+  BOOST_TEST(found.children[2].accepts_null);
+  BOOST_TEST(!found.children[2].Accepts("y"));
+  BOOST_TEST(Hex(EncodeCondition(any.children[0])) ==
+             "01 01 01 05 01 00 09 06 01 01 78 05 01 78");  // As in docs/format.md.
+}
+
+BOOST_AUTO_TEST_CASE(BadPartialIndexesAreRefused) {
+  using W = IndexPredicate*;
+  constexpr StatusCode kBad = StatusCode::kCorruption;
+  const struct {
+    const char* what;
+    void (*change)(W);
+    StatusCode code;
+  } cases[] = {
+      {"no text", [](W w) { w->text = ""; }, kBad},
+      {"long text", [](W w) { w->text.assign(kIndexWhereBytesMax + 1, 'x'); }, kBad},
+      {"its family", [](W w) { w->columns[0].family = FamilyId(9); }, kBad},
+      {"several values",
+       [](W w) {
+         w->columns[0].type = ColumnType::kText;
+         w->columns[0].functions = {Function::Split(",")};
+       },
+       kBad},
+      {"no such column", [](W w) { w->root.column = 1; }, kBad},
+      {"a leaf with children", [](W w) { w->root.children.emplace_back(); }, kBad},
+      {"kind", [](W w) { w->root.kind = Condition::Kind(4); }, StatusCode::kUnsupported},
+      {"depth",
+       [](W w) {
+         for (uint32_t i = 0; i <= kIndexWhereDepthMax; ++i) {
+           w->root = {.kind = Condition::Kind::kAnd, .children = {w->root}};
+         }
+       },
+       kBad},
+  };
+  for (const auto& tried : cases) {
+    TableRecord table = SampleTable();
+    IndexPredicate where{.text = "x", .columns = {{table.families[0].id, "a"}}};
+    where.root = LeafOf(0, ValueBound{"x"}, std::nullopt);
+    table.indexes[0].where = where;
+    BOOST_TEST((CodeOf(Encoded(table)) == StatusCode::kOk));
+    tried.change(&*table.indexes[0].where);
+    BOOST_TEST((CodeOf(Encoded(table)) == tried.code), tried.what);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(TypesAndTheNextIndexComeBack) {
   TableRecord table = SampleTable();
   BOOST_TEST((table.TypeOf(FamilyId(0), "n") == ColumnType::kInt64));  // Of the index.

@@ -5,23 +5,23 @@
 
 #include "format/block/block_codec.h"
 #include "format/block/block_file.h"
-#include "format/row/block_index_table.h"
+#include "format/block/section_table.h"
 #include "format/byte_reader.h"
-#include "format/row/chunk.h"
-#include "format/coding.h"
 #include "format/cell/dictionary.h"
-#include "store_file/file_statistics.h"
+#include "format/cell/projection.h"
+#include "format/coding.h"
 #include "format/hash.h"
+#include "format/row/block_index_table.h"
+#include "format/row/chunk.h"
+#include "format/row/row_block.h"
 #include "index/directory.h"
 #include "index/leaf.h"
-#include "format/cell/projection.h"
-#include "format/row/row_block.h"
-#include "format/block/section_table.h"
+#include "store_file/file_statistics.h"
 #include "store_file/stored_schema.h"
 #include "test/fuzz/target.h"
 #include "test/support/damaged_file.h"
-#include "tools/simulation/memory_file.h"
 #include "test/support/sample_store_files.h"
+#include "tools/simulation/memory_file.h"
 
 namespace tandem::fuzz {
 namespace {
@@ -152,7 +152,8 @@ std::vector<std::string> BlockSeeds() {
   std::vector<std::string> files = test::SmallStoreFiles();
   files.push_back(test::SmallWideRow());
   std::set<format::BlockKind> kinds;
-  for (uint8_t kind = 1; kind <= static_cast<uint8_t>(format::BlockKind::kSectionTable); ++kind) {
+  for (uint8_t kind = 1; kind <= static_cast<uint8_t>(format::BlockKind::kIndexRecordDirectory);
+       ++kind) {
     kinds.insert(format::BlockKind(kind));
   }
   for (const std::string& bytes : files) {

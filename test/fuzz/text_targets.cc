@@ -135,6 +135,11 @@ std::vector<std::string> PredicateSeeds() {
 void RunFunctions(std::string_view input) {
   constexpr size_t kNumberBytes = 32;  // The longest text that a number becomes.
   const size_t line = std::min(input.find('\n'), input.size());
+  if (const auto index = IndexOptions::Parse(input.substr(0, line))) {
+    const auto read_again = IndexOptions::Parse(index->ToString());
+    Expect(read_again.has_value(), "a printed index parses");
+    Expect(read_again->ToString() == index->ToString(), "a parsed index prints as before");
+  }
   const auto column = IndexColumn::Parse(input.substr(0, line));
   if (!column) return;
   const auto again = IndexColumn::Parse(column->ToString());
@@ -157,6 +162,7 @@ std::vector<std::string> FunctionSeeds() {
           "json(doc, '$.a[1].\"b c\"')::int64\n{\"a\":[null,{\"b c\":-1.5e3}],\"d\":\"\\u00e4\"}",
           "date_trunc('quarter', at)\n2026-02-28T23:59:59.25+01:00",
           "bucket(hash(upper(x)), 16)\nvalue",
+          "city, lower(name) DESC WHERE active = true OR NOT x IS NULL\n",
           "length(json(x, '$'))\n\"text\""};
 }
 

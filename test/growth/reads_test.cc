@@ -89,6 +89,39 @@ BOOST_AUTO_TEST_CASE(AQueryReadsTheBlocksOfItsHits) {
          })});
 }
 
+// What is asked for lies in the index: a block of its records, and what leads to them.
+BOOST_AUTO_TEST_CASE(ACoveredQueryReadsNoBlockOfRows) {
+  const std::vector<IndexOptions> covering = {{.name = "by_a",
+                                               .columns = {{.family = "d", .qualifier = "a"}},
+                                               .include = {{.family = "d", .qualifier = "b"}}}};
+  ReadOptions read;
+  read.columns = {{"d", "b"}};
+  const QueryOptions by_a{.use_index = "by_a"};
+  const auto is_hit = [](uint64_t n) { return Predicate::Equal("a", RowKey(n / 2 + 3)); };
+  Check({.cost = "data blocks of a covered query of n / 8 hits among n rows",
+         .n = kRows,
+         .bound = AtMost(0),
+         .measure = [&](uint64_t n) {
+           TestEngine engine;
+           OpenTableOfTenths(&engine, n, kHits, covering);
+           const auto plan = engine->Explain(read, "t", Predicate::Equal("a", "x"), by_a);
+           BOOST_REQUIRE_EQUAL(plan.status().ToString(), "OK");
+           BOOST_CHECK_GT(plan->rows, n / 10);
+           BOOST_CHECK_EQUAL(plan->rows_from_index, plan->rows);
+           return static_cast<double>(plan->candidate_blocks);
+         }});
+  Check({.cost = "reads of a cold covered query of a hit among n rows",
+         .n = kRows,
+         .bound = AtMost(kHits),
+         .measure = [&](uint64_t n) {
+           TestEngine engine;
+           OpenTableOfTenths(&engine, n, kHits, covering);
+           return static_cast<double>(ReadsOf(&engine, [&] {
+             BOOST_CHECK_EQUAL(RowsOf((*engine).Query(read, "t", is_hit(n), by_a)), 1u);
+           }));
+         }});
+}
+
 BOOST_AUTO_TEST_CASE(AnIndexOverBothColumnsReadsTheEntriesOfItsHits) {
   const Predicate is_hit = *Predicate::Parse("a = 'x' AND b = 'y'");
   Check({.cost = "entries of an AND of two tenths of n rows that 16 satisfy, in an index over both",

@@ -6,6 +6,7 @@
 
 #include "test/allocations/allocations.h"
 #include "test/growth/growth.h"
+#include "tools/emulator/store.h"
 #include "tools/generator/dice.h"
 #include "tools/row_keys/quantile_sketch.h"
 #include "tools/row_keys/simulation.h"
@@ -42,6 +43,23 @@ double Simulated(uint64_t n) {
   return static_cast<double>(LiveBytes() - before);
 }
 
+/// Live bytes of an emulated table of n rows, in memstores of 10,000.
+double Emulated(uint64_t n) {
+  engine::Tuning sizes;
+  sizes.memstore_bytes = 1'000'000;
+  sizes.region_bytes_max = 20'000'000;
+  const int64_t before = LiveBytes();
+  emulator::Store store(sizes,
+                        {.raw = 100,
+                         .memstore = emulator::MemstoreSizes(100),
+                         .log = 100,
+                         .flushed = {100},
+                         .merged = {100}},
+                        {});
+  for (uint64_t i = 0; i < n; ++i) store.Put(KeyOf(Mix(1, i)));
+  return static_cast<double>(LiveBytes() - before);
+}
+
 BOOST_AUTO_TEST_SUITE(row_keys_memory)
 
 BOOST_AUTO_TEST_CASE(ASketchOfRandomKeysStaysSmall) {
@@ -71,6 +89,13 @@ BOOST_AUTO_TEST_CASE(ASimulationKeepsNoKeys) {
          .n = 50'000,
          .bound = AtMost(16'384),
          .measure = Simulated});
+}
+
+BOOST_AUTO_TEST_CASE(AnEmulationStaysSmall) {
+  Check({.cost = "bytes of an emulation of n rows",
+         .n = 200'000,
+         .bound = AtMost(64 << 20),
+         .measure = Emulated});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(MergedSectionsEqualCollectedOnes) {
       Row row = merge.inputs[n].rows[old_ordinal];
       if (!random.OneIn(5)) {
         merge.maps[n][old_ordinal] = ordinal;
-        writer.CopyRow(Ordinal(ordinal), row.cells);
+        writer.CopyRow(Ordinal(ordinal), row.key, row.cells);
         expected.Add(index, ordinal++, row);
         continue;
       }

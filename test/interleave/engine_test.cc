@@ -131,6 +131,14 @@ BOOST_AUTO_TEST_CASE(ANamedSnapshotGoesBesideACompaction) {
   ExploreNamed("ANamedSnapshotGoesBesideACompaction");
 }
 BOOST_AUTO_TEST_CASE(ANamedSnapshotThenAPowerCut) { ExploreNamed("ANamedSnapshotThenAPowerCut"); }
+BOOST_AUTO_TEST_CASE(AnAttachBesideWritesAndAFlush) {
+  ExploreNamed("AnAttachBesideWritesAndAFlush");
+}
+BOOST_AUTO_TEST_CASE(AnAttachThenAPowerCut) { ExploreNamed("AnAttachThenAPowerCut"); }
+BOOST_AUTO_TEST_CASE(ARestoreBesideWritesAndAFlush) {
+  ExploreNamed("ARestoreBesideWritesAndAFlush");
+}
+BOOST_AUTO_TEST_CASE(ARestoreThenAPowerCut) { ExploreNamed("ARestoreThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(ObservedWritesBesideAFlush) { ExploreNamed("ObservedWritesBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(AnObserverComesBesideWrites) { ExploreNamed("AnObserverComesBesideWrites"); }
 

@@ -332,6 +332,86 @@ EngineScenario ANamedSnapshotThenAPowerCut() {
   return scenario;
 }
 
+// What is attached is in files at once; rows that were put since it was exported are newer.
+EngineScenario AnAttachBesideWritesAndAFlush() {
+  EngineScenario scenario{.name = "AnAttachBesideWritesAndAFlush",
+                          .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "1"}, {"b", "1"}, {"k", "1"}});
+    world.Export();
+    world.Write({{"a", "0"}, {"b", ""}, {"k", ""}});
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Attach(); }, [&] { world.Query("1"); }},
+            {[&] {
+               world.Write({{"b", "2"}});
+             },
+             [&] { world.Flush(); }},
+            {[&] { world.Scan(); }, [&] { world.Query("1"); }}};
+  };
+  return scenario;
+}
+
+// Each region gets its part, and all are there at once or, after the cut, not at all.
+EngineScenario AnAttachThenAPowerCut() {
+  EngineScenario scenario{
+      .name = "AnAttachThenAPowerCut",
+      .plan = {.tuning = QuietTuning(), .two_regions = true, .power_cut = true}};
+  scenario.prepare = [](World& world) {
+    world.Write(Pair("1"), Durability::kSynced);
+    world.Export();
+    world.Write({{"a", ""}, {"z", ""}}, Durability::kSynced);
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Attach(); }},
+            {[&] {
+               world.Write({{"b", "2"}}, Durability::kSynced);
+             },
+             [&] {
+               world.Write({{"c", "3"}}, Durability::kBuffered);
+             }},
+            {[&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
+// The table is found as a whole, beside writes to the one that it was a copy of.
+EngineScenario ARestoreBesideWritesAndAFlush() {
+  EngineScenario scenario{.name = "ARestoreBesideWritesAndAFlush",
+                          .plan = {.tuning = QuietTuning(), .two_regions = true}};
+  scenario.prepare = [](World& world) {
+    world.Write(Pair("1"));
+    world.Checkpoint();
+    world.Write(Pair("2"));
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Restore(); }, [&] { world.Get("u/a"); }},
+            {[&] { world.Write(Pair("3")); }, [&] { world.Flush(); }},
+            {[&] { world.LookFor("u"); }, [&] { world.Get("u/z"); }, [&] { world.Scan(); }}};
+  };
+  return scenario;
+}
+
+EngineScenario ARestoreThenAPowerCut() {
+  EngineScenario scenario{.name = "ARestoreThenAPowerCut",
+                          .plan = {.tuning = QuietTuning(), .power_cut = true}};
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "1"}, {"k", "1"}}, Durability::kSynced);
+    world.Checkpoint();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Restore(); }},
+            {[&] {
+               world.Write({{"a", "2"}}, Durability::kSynced);
+             },
+             [&] {
+               world.Write({{"k", "2"}}, Durability::kBuffered);
+             }},
+            {[&] { world.Flush(); }, [&] { world.LookFor("u"); }}};
+  };
+  return scenario;
+}
+
 // What an observer read is in a file, in a memstore or in the group when its batch commits.
 EngineScenario ObservedWritesBesideAFlush() {
   EngineScenario scenario{
@@ -396,6 +476,10 @@ std::vector<EngineScenario> FileScenarios() {
                                            ANamedSnapshotGoesBesideAReader(),
                                            ANamedSnapshotGoesBesideACompaction(),
                                            ANamedSnapshotThenAPowerCut(),
+                                           AnAttachBesideWritesAndAFlush(),
+                                           AnAttachThenAPowerCut(),
+                                           ARestoreBesideWritesAndAFlush(),
+                                           ARestoreThenAPowerCut(),
                                            ObservedWritesBesideAFlush(),
                                            AnObserverComesBesideWrites()};
   for (EngineScenario& scenario : scenarios) {

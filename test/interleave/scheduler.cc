@@ -301,8 +301,8 @@ void Scheduler::Quiet(const void* begin, size_t size_bytes) {
   quiet_.emplace_back(address, address + size_bytes);
 }
 
-void Scheduler::ForgetArrays() {
-  quiet_arrays_.clear();
+void Scheduler::ForgetArrays(size_t kept) {
+  quiet_arrays_.resize(std::min(kept, quiet_arrays_.size()));
   walk_.clear();
   before_walk_ = 0;
 }

@@ -124,8 +124,10 @@ class Scheduler {
   /// other before exploring begins: the shards of a cache, say, which are walked so often that
   /// little else would be explored. 0: none are.
   void QuietArraysOf(size_t count) { array_count_ = count; }
-  /// The arrays found so far are gone: what comes to lie in their memory is as everything else.
-  void ForgetArrays();
+  /// The arrays found so far, but for the first `kept`, are gone: what comes to lie in their memory
+  /// is as everything else.
+  void ForgetArrays(size_t kept = 0);
+  size_t found_arrays() const { return quiet_arrays_.size(); }
 
   // The primitives; see interpose.cc.
   void Lock(const void* mutex);

@@ -258,6 +258,36 @@ BOOST_AUTO_TEST_CASE(MemoryOfAQuietArrayIsUsedAgain) {
   BOOST_TEST(found.failure.starts_with("an update is lost"));
 }
 
+// Of a mutex of each of two arrays, the first `kept` of which are not forgotten.
+std::string QuietOfTwoArrays(size_t kept) {
+  std::string quiet;
+  const Scenario scenario{"scheduler/SomeArraysAreForgotten", [&](Scheduler* scheduler) {
+                            scheduler->QuietArraysOf(4);
+                            std::array<Guarded, 4> first, second;
+                            for (auto* array : {&first, &second}) {
+                              Walk(*array);
+                              (void)(*array)[0].Get();
+                            }
+                            BOOST_TEST(scheduler->found_arrays() == 2u);
+                            scheduler->ForgetArrays(kept);
+                            for (auto* array : {&first, &second}) {
+                              base::MutexLock lock((*array)[1].mutex);
+                              scheduler->SetExploring(true);
+                              quiet += scheduler->IsAtRest() ? '-' : 'q';
+                              scheduler->SetExploring(false);
+                            }
+                            return std::string();
+                          }};
+  BOOST_TEST(Replay(scenario, {}).problem == "");
+  return quiet;
+}
+
+BOOST_AUTO_TEST_CASE(SomeArraysAreForgotten) {
+  BOOST_TEST(QuietOfTwoArrays(0) == "--");
+  BOOST_TEST(QuietOfTwoArrays(1) == "q-");
+  BOOST_TEST(QuietOfTwoArrays(2) == "qq");
+}
+
 // The mutex at `place` is locked before the other four and after them. Returns which of the five
 // have become quiet, by place.
 std::string QuietBesideAWalk(size_t place) {

@@ -182,6 +182,7 @@ std::string World::Finish() {
 
 void World::CheckAll() {
   Scan();
+  if (!copied_.empty()) Get("u/" + copied_[0].key);  // What was restored.
   ReadNamedSnapshots();
   CheckFiles();
   const auto report = engine_->Verify(true);

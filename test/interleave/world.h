@@ -139,6 +139,14 @@ class World {
   /// As TakeSnapshot: what is read is what the tables held when it was created.
   void OpenSnapshot(const std::string& name);
   void DropSnapshot(const std::string& name);
+  /// Before the threads run: "t" as files in the directory "export", and the database in
+  /// "checkpoint".
+  void Export();
+  void Checkpoint();
+  /// Adds what was exported to "t".
+  void Attach();
+  /// The table "t" of the checkpoint, as the table "u".
+  void Restore();
   /// Writes rows of "t" whose observer adds 1 to the column "c" of the row "n", which it reads
   /// before. On a conflict nothing happens. Without the observer it is not counted.
   void WriteCounted(const Rows& rows);
@@ -187,7 +195,8 @@ class World {
   std::unique_ptr<base::RandomSource> random_;
   ScheduledExecutor executor_;
   std::unique_ptr<engine::Engine> engine_;
-  ModelState start_;  // Before the threads run.
+  ModelState start_;              // Before the threads run.
+  std::vector<ModelRow> copied_;  // Of the model, by Export or Checkpoint.
   bool recording_ = false;
   uint64_t moments_ = 0;
   History history_;

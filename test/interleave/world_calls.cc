@@ -30,6 +30,19 @@ ModelOperation CountIn(const ModelState& state) {
   return OperationOf({row, std::to_string(std::stoll(before.value_or("0")) + 1)});
 }
 
+void PutCopied(const std::vector<ModelRow>& rows, const std::string& table, Model* model) {
+  for (const ModelRow& row : rows) {
+    for (const ModelCell& cell : row.cells) {
+      model->Apply({.table = table,
+                    .row = row.key,
+                    .family = cell.family,
+                    .columns = {{cell.qualifier, cell.value}},
+                    .timestamp = cell.timestamp},
+                   0, kNow);
+    }
+  }
+}
+
 bool IsNamedSince(const ModelState& state, const ModelState::Load& load) {
   return state.tables.contains("t") && state.truncations == load.truncations;
 }
@@ -88,6 +101,42 @@ void World::Load(const Rows& rows, Order order) {
     if (!IsNamedSince(*state, begun)) return false;
     for (const ModelOperation& put : operations) state->model.Apply(put, begun.timestamp, kNow);
     return true;
+  });
+}
+
+// The export is written by a database of its own. Another one that is opened later may have its
+// mutexes where the shards of that one's cache were.
+void World::Export() {
+  const size_t arrays = scheduler_.found_arrays();
+  Expect(engine_->ExportFiles("t", "export", {}).status(), "export");
+  scheduler_.ForgetArrays(arrays);
+  copied_ = start_.model.Scan("t", {}, {.now_micros = kNow, .columns = {}});
+}
+
+void World::Checkpoint() {
+  Expect(engine_->Checkpoint("checkpoint"), "checkpoint");
+  copied_ = start_.model.Scan("t", {}, {.now_micros = kNow, .columns = {}});
+}
+
+// Cells keep their timestamps: what was put since is newer.
+void World::Attach() {
+  Call call(this, "attach");
+  const Status status = engine_->Attach("t", "export", {}).status();
+  call.RecordStatus(status, [rows = copied_](ModelState* state) {
+    PutCopied(rows, "t", &state->model);
+    return true;
+  });
+}
+
+void World::Restore() {
+  Call call(this, "restore t as u");
+  const Status status = engine_->RestoreTable("checkpoint", "t", {.as = "u"}).status();
+  TableOptions options = start_.model.table("t");
+  options.name = "u";
+  call.RecordStatus(status, [rows = copied_, options](ModelState* state) {
+    state->model.CreateTable(options);
+    PutCopied(rows, "u", &state->model);
+    return state->tables.insert("u").second;
   });
 }
 

@@ -2,6 +2,7 @@
 #include "test/model/checker.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -205,6 +206,12 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
   counters_.rows_read += found.size();
   RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)), found,
                   context);
+  if (!read.columns.empty() && dice_.Chance(30)) {
+    const auto explained = moment.engine->Explain(read, table, predicate, query);
+    RequireOk(explained.status(), context + ", explained");
+    counters_.rows_from_index += explained->rows_from_index;
+  }
+  if (dice_.Chance(30)) CheckPages(moment, table, predicate, query, read, found, context);
   if (dice_.Chance(50)) CheckPrepared(moment, table, predicate, query, read, found, context);
   CheckCount(moment, plan, predicate, query, context);
 }
@@ -237,6 +244,98 @@ void Checker::CheckPrepared(const Moment& moment, const std::string& table,
   }
 }
 
+Checker::Reading Checker::BeginReading(const Moment& moment, const TablePlan& plan,
+                                       const Predicate& predicate) {
+  Reading reading;
+  reading.predicate = predicate;
+  const QueryOptions any = Generator(&dice_, &plan).NewQuery();
+  reading.query.order_by = any.order_by;
+  reading.query.descending = any.descending;
+  reading.query.no_index = any.no_index;
+  reading.expected =
+      moment.model->Query(plan.options.name, predicate, reading.query, ModelReadOf(moment, {}));
+  return reading;
+}
+
+void Checker::ReadOn(const Moment& moment, const TablePlan& plan, Reading* reading) {
+  ReadOptions read;
+  read.snapshot = moment.snapshot;
+  QueryOptions query = reading->query;
+  query.limit = 1 + dice_.Below(2);
+  (reading->goes_back ? query.before : query.after) = reading->token;
+  const std::string context = plan.options.name + ": query " +
+                              reading->predicate.ToString().substr(0, 1000) + Describe(query) +
+                              (reading->goes_back ? ", back" : "") + " from row " +
+                              std::to_string(reading->at) + " at a snapshot, later";
+  Result<Cursor> cursor = moment.engine->Query(read, plan.options.name, reading->predicate, query);
+  RequireOk(cursor.status(), context);
+  if (!cursor->continues_exactly()) throw Failure(context + ": it is not the same state");
+  std::vector<ModelRow> expected, found;
+  while (cursor->Next()) found.emplace_back(cursor->row());
+  RequireOk(cursor->status(), context);
+  while (expected.size() < query.limit) {
+    if (reading->goes_back ? reading->at == 0 : reading->at == reading->expected.size()) break;
+    expected.push_back(reading->expected[reading->goes_back ? --reading->at : reading->at++]);
+  }
+  RequireSameRows(expected, found, context);
+  ++counters_.pages;
+  const bool is_end = expected.size() < query.limit;
+  reading->token = *cursor->Token();
+  if (!is_end) return;
+  // Round it goes: the row of the token is not returned again.
+  reading->goes_back = !reading->goes_back && !reading->expected.empty();
+  reading->at = reading->goes_back ? reading->expected.size() - 1 : 0;
+  if (!reading->goes_back) reading->token.clear();
+}
+
+void Checker::CheckPages(const Moment& moment, const std::string& table, const Predicate& predicate,
+                         QueryOptions query, const ReadOptions& read,
+                         const std::vector<ModelRow>& expected, const std::string& context) {
+  const uint64_t most = query.limit == 0 ? UINT64_MAX : query.limit;
+  std::vector<ModelRow> rows;
+  std::string token;
+  const auto add_page = [&](const std::string& what) {
+    query.limit = 1 + dice_.Below(4);
+    const std::string page = context + ", " + what + " after row " + std::to_string(rows.size());
+    Result<Cursor> cursor = moment.engine->Query(read, table, predicate, query);
+    RequireOk(cursor.status(), page);
+    const size_t before = rows.size();
+    bool continues = false;  // The row before goes on.
+    while (cursor->Next()) {
+      ModelRow row(cursor->row());
+      if (std::exchange(continues, cursor->row().continues())) {
+        std::ranges::move(row.cells, std::back_inserter(rows.back().cells));
+      } else {
+        rows.push_back(std::move(row));
+      }
+    }
+    RequireOk(cursor->status(), page);
+    Result<std::string> next = cursor->Token();
+    RequireOk(next.status(), page);
+    token = *std::move(next);
+    ++counters_.pages;
+    return rows.size() - before == query.limit;
+  };
+  bool more = true;
+  while (more && rows.size() < most) {
+    query.after = token;
+    more = add_page("a page");
+  }
+  if (rows.size() > most) {  // The query did not return the last ones of the last page.
+    rows.resize(most);
+    return RequireSameRows(expected, rows, context + ", by pages");
+  }
+  RequireSameRows(expected, rows, context + ", by pages");
+  if (rows.empty()) return;
+  rows.clear();
+  query.after.clear();
+  do {
+    query.before = token;
+    more = add_page("a page back");
+  } while (more);
+  RequireSameRows({expected.rbegin() + 1, expected.rend()}, rows, context + ", by pages back");
+}
+
 void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Predicate& predicate,
                          QueryOptions query, const std::string& context) {
   const std::string& table = plan.options.name;
@@ -266,10 +365,33 @@ void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Pred
     const bool in_order = explained->reason.find("the first alone") == std::string::npos;
     ++(in_order ? counters_.by_all_columns : counters_.by_first_column);
   }
+  for (const IndexOptions& index : plan.options.indexes) {
+    if (index.where.empty() || explained->index.find(index.name) == std::string::npos) continue;
+    ++counters_.by_partial;
+    counters_.partial_scanned += explained->files_scanned + explained->memstores_scanned > 0;
+  }
   if (explained->rows != expected) {
     throw Failure(asked + ", explained: expected " + std::to_string(expected) + " rows, found " +
                   std::to_string(explained->rows));
   }
+}
+
+// All rows with an entry, by the index, with the columns that it includes.
+void Checker::CheckCovered(const Moment& moment, const std::string& table,
+                           const Predicate& predicate, const IndexOptions& index) {
+  ReadOptions read;
+  read.snapshot = moment.snapshot;
+  read.columns = index.include;
+  QueryOptions query;
+  query.use_index = index.name;
+  const std::string context =
+      table + ": query " + predicate.ToString() + Describe(query) + Describe(read);
+  const auto found = ReadAll(moment.engine->Query(read, table, predicate, query), context);
+  RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)), found,
+                  context);
+  const auto explained = moment.engine->Explain(read, table, predicate, query);
+  RequireOk(explained.status(), context + ", explained");
+  counters_.rows_from_index += explained->rows_from_index;
 }
 
 void Checker::CheckIndexes(const Moment& moment, const TablePlan& plan) {
@@ -280,18 +402,27 @@ void Checker::CheckIndexes(const Moment& moment, const TablePlan& plan) {
     const std::string& family = index.columns[0].family;
     const std::string column = (family.empty() ? "d" : family) + ":" + index.columns[0].qualifier;
     for (const auto kind : {Predicate::Kind::kIsNotNull, Predicate::Kind::kIsNull}) {
-      const Predicate predicate = Predicate::Compare(kind, column, {})
-                                      .WithFunctions(index.columns[0].functions)
-                                      .As(index.columns[0].type);
+      Predicate predicate = Predicate::Compare(kind, column, {})
+                                .WithFunctions(index.columns[0].functions)
+                                .As(index.columns[0].type);
+      if (!index.where.empty()) {
+        predicate = Predicate::And({std::move(predicate), Predicate::Parse(index.where).value()});
+      }
       QueryOptions query;
       if (kind == Predicate::Kind::kIsNotNull) query.use_index = index.name;
       const std::string context =
           table + ": query " + predicate.ToString() + Describe(query) + Describe(read);
-      const auto found = ReadAll(moment.engine->Query(read, table, predicate, query), context);
+      auto cursor = moment.engine->Query(read, table, predicate, query);
+      // Cells may expire that its predicate needs to be absent.
+      if (!index.where.empty() && IsRefused(cursor.status(), query)) continue;
+      const auto found = ReadAll(std::move(cursor), context);
       RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)),
                       found, context);
       ++counters_.queries;
       if (kind == Predicate::Kind::kIsNull) counters_.absent_columns += found.size();
+      if (kind == Predicate::Kind::kIsNotNull && !index.include.empty()) {
+        CheckCovered(moment, table, predicate, index);
+      }
     }
     if (!HasOrder(index)) continue;
     QueryOptions query;

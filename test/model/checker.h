@@ -44,7 +44,22 @@ class Checker {
   void CheckManyRows(const Moment& moment, const TablePlan& plan);
   /// One query, in one random way of running it.
   void CheckQuery(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
+  /// A query of a snapshot that is read page by page, forward and back and so on, while other
+  /// things happen.
+  struct Reading {
+    Predicate predicate;
+    QueryOptions query;
+    std::vector<ModelRow> expected;
+    std::string token;
+    size_t at = 0;  ///< Of the next row in `expected`; of the last one where it goes back.
+    bool goes_back = false;
+  };
+  Reading BeginReading(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
+  /// Reads the next page. Requires: the moment is that of BeginReading.
+  void ReadOn(const Moment& moment, const TablePlan& plan, Reading* reading);
   /// Everything that each index can say about its whole column.
+  void CheckCovered(const Moment& moment, const std::string& table, const Predicate& predicate,
+                    const IndexOptions& index);
   void CheckIndexes(const Moment& moment, const TablePlan& plan);
 
  private:
@@ -56,6 +71,10 @@ class Checker {
   void CheckPrepared(const Moment& moment, const std::string& table, const Predicate& predicate,
                      const QueryOptions& query, const ReadOptions& read,
                      const std::vector<ModelRow>& expected, const std::string& context);
+  /// Compares the rows that come page by page, forward and backward, with those that were found.
+  void CheckPages(const Moment& moment, const std::string& table, const Predicate& predicate,
+                  QueryOptions query, const ReadOptions& read,
+                  const std::vector<ModelRow>& expected, const std::string& context);
   void CheckCount(const Moment& moment, const TablePlan& plan, const Predicate& predicate,
                   QueryOptions query, const std::string& context);
   void CountPast(const ReadOptions& read);

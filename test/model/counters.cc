@@ -20,6 +20,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"checks over 3 files and 2 memstores", &Counters::deep_checks},
       {"rows read", &Counters::rows_read},
       {"queries", &Counters::queries},
+      {"pages", &Counters::pages},
       {"index refusals", &Counters::index_refusals},
       {"flushes", &Counters::flushes},
       {"compactions", &Counters::compactions},
@@ -50,7 +51,10 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"by filter", &Counters::single_source_by_filter},
       {"by key", &Counters::single_source_by_key},
       {"by all columns", &Counters::by_all_columns},
-      {"by the first column", &Counters::by_first_column}};
+      {"by the first column", &Counters::by_first_column},
+      {"by partial indexes", &Counters::by_partial},
+      {"scanned for them", &Counters::partial_scanned},
+      {"rows from an index", &Counters::rows_from_index}};
   return kFields;
 }
 

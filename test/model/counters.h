@@ -23,6 +23,7 @@ struct Counters {
   uint64_t deep_checks = 0;  ///< ... with at least 3 files and 2 memstores.
   uint64_t rows_read = 0;
   uint64_t queries = 0;
+  uint64_t pages = 0;           ///< That were read by tokens.
   uint64_t index_refusals = 0;  ///< Queries that asked for an index that cannot serve them.
   uint64_t flushes = 0, compactions = 0, splits = 0, region_merges = 0, schema_edits = 0,
            reopens = 0;
@@ -42,7 +43,10 @@ struct Counters {
   uint64_t overflow_values = 0;
   uint64_t rows_of_families = 0;  ///< With cells of several families in one file.
   uint64_t single_source_by_bitmap = 0, single_source_by_filter = 0, single_source_by_key = 0;
+  uint64_t by_partial = 0;                           ///< By a partial index that was asked for...
+  uint64_t partial_scanned = 0;                      ///< ... where sources were scanned.
   uint64_t by_all_columns = 0, by_first_column = 0;  ///< By an index over several columns.
+  uint64_t rows_from_index = 0;                      ///< Of which no block was read.
 
   void Add(const Counters& other);
   std::string Describe() const;

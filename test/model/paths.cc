@@ -109,7 +109,7 @@ uint64_t StalePostings(const OpenFile& file, const TablePlan& plan, const Model&
     RequireOk(section.status(), index.name);
     if (*section == nullptr) continue;
     const bool has_several = format::IsMultiValued(index.columns[0]);
-    if (index.columns.size() > 1 || has_several) continue;
+    if (index.is_of_several() || has_several) continue;
     const format::IndexColumnRecord& column = index.columns[0];
     const std::string& family = file.store->table().FindFamily(column.family)->options.name;
     const auto cursor = (*section)->NewCursor(format::IndexPart::kCurrent);

@@ -301,6 +301,17 @@ Status Session::ChangeIndexes(const SessionAction& action) {
       });
       if (is_new) index.columns.push_back(std::move(column));
     }
+    if (HasOrder(index) && own_dice_.Chance(40)) index.where = RandomWhere(&own_dice_, plan);
+    while (HasOrder(index) && index.include.size() < 3 && own_dice_.Chance(40)) {
+      const ColumnName column{own_dice_.Pick(plan.options.families).name,
+                              own_dice_.Pick(plan.columns).qualifier};
+      const auto is_it = [&](const auto& other) {
+        return other.family == column.family && other.qualifier == column.qualifier;
+      };
+      const bool is_new =
+          std::ranges::none_of(index.columns, is_it) && std::ranges::none_of(index.include, is_it);
+      if (is_new) index.include.push_back(column);
+    }
   }
   RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
   ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });
@@ -317,9 +328,10 @@ Status Session::RenewFamily(const SessionAction& action) {
   const FamilyOptions family = plan.options.families.back();
   std::vector<IndexOptions> over_it;
   for (const IndexOptions& index : plan.options.indexes) {
-    const bool is_over_it = std::ranges::any_of(
-        index.columns, [&](const IndexColumn& column) { return column.family == family.name; });
-    if (is_over_it) over_it.push_back(index);
+    const auto is_of_it = [&](const auto& column) { return column.family == family.name; };
+    if (DependsOn(index, family.name) || std::ranges::any_of(index.include, is_of_it)) {
+      over_it.push_back(index);
+    }
   }
   if (!over_it.empty()) {
     const Status refused = store_.engine().DropFamily(action.table, family.name);

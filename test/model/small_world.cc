@@ -48,6 +48,13 @@ TablePlan PlanOf(const SmallWorld& world) {
       {"by_all", {column("a", false), column("b", false), column("c", false)}, world.unique_all});
   plan.options.indexes.front().unique = world.unique_a;
   plan.options.indexes.push_back({"by_c_a", {column("c", true), column("a", false)}});
+  if (world.includes) {
+    const std::string of_c = FamilyOf(world.two_families, "c");
+    std::vector<IndexOptions>& indexes = plan.options.indexes;
+    indexes[0].include = {{"d", "b"}};
+    indexes[1].include = {{"d", "a"}, {of_c, "c"}};
+    indexes[4].include = {{"d", "b"}};
+  }
   plan.keys = kRows;
   plan.values = {"1", "2"};
   if (world.lists) {
@@ -57,6 +64,17 @@ TablePlan PlanOf(const SmallWorld& world) {
       parts.functions = kParts;
       plan.options.indexes.push_back({std::string("by_parts_of_") + name, {std::move(parts)}});
     }
+  }
+  Dice partial(world.partial);
+  for (uint64_t count = world.partial == 0 ? 0 : 1 + partial.Below(3); count > 0; --count) {
+    IndexOptions index{"partial_" + std::to_string(count),
+                       {column(partial.Pick(kColumns).c_str(), partial.Chance(30))}};
+    const std::string& second = partial.Pick(kColumns);
+    if (second != index.columns[0].qualifier && partial.Chance(40)) {
+      index.columns.push_back(column(second.c_str(), partial.Chance(30)));
+    }
+    index.where = RandomWhere(&partial, plan);
+    plan.options.indexes.push_back(std::move(index));
   }
   plan.timestamps = world.rising ? Timestamps::kNone : Timestamps::kSmall;
   plan.puts = 58;
@@ -107,6 +125,16 @@ std::vector<Predicate> SmallPredicates(bool two_families, bool lists) {
       }
     }
   }
+  const std::string a = FamilyOf(two_families, "a") + ":a", c = FamilyOf(two_families, "c") + ":c";
+  for (const char* value : {"1", "2"}) {
+    all.push_back(
+        Predicate::Tuple({Predicate::Greater(a, value), Predicate::Greater("_row", "y")}));
+    all.push_back(
+        Predicate::Tuple({Predicate::LessOrEqual(c, value), Predicate::LessOrEqual(a, "1")}));
+    all.push_back(
+        Predicate::Tuple({Predicate::Between(a, "1", value), Predicate::Between(c, value, "1")}));
+    all.push_back(Predicate::Not(all.back()));
+  }
   for (const Predicate& leaf : leaves) {
     all.push_back(leaf);
     all.push_back(Predicate::Not(leaf));
@@ -138,6 +166,7 @@ class SmallRun {
     Snapshot snapshot;
     Model model;
     int64_t now_micros;
+    std::vector<Checker::Reading> readings = {};
   };
 
   void NoteIn(RunTrace* trace, const SmallStep& step);
@@ -146,6 +175,8 @@ class SmallRun {
   void Alter(const SmallStep& step);
   void Crash(const SmallStep& step);
   void Check(bool thoroughly);
+  const std::vector<Predicate>& Predicates() const;
+  void BeginReadings(HeldSnapshot* held);
   void CheckMoment(const Moment& moment, bool thoroughly);
   void Verify();
   int64_t now() { return store_.clock().WallMicros(); }
@@ -228,7 +259,7 @@ void SmallRun::Live(const SmallStep& step) {
       auto snapshot = store_.engine().TakeSnapshot();
       RequireOk(snapshot.status(), "take a snapshot");
       snapshots_.push_back({*std::move(snapshot), model_, now()});
-      return;
+      return BeginReadings(&snapshots_.back());
     }
     case Kind::kReleaseSnapshot:
       if (!snapshots_.empty()) {
@@ -346,19 +377,48 @@ void SmallRun::Crash(const SmallStep& step) {
 void SmallRun::Check(bool thoroughly) {
   RequireSequences(store_.engine().Info());
   CheckMoment({&store_.engine(), &model_, nullptr, now()}, thoroughly);
-  for (const HeldSnapshot& held : snapshots_) {
-    CheckMoment({&store_.engine(), &held.model, &held.snapshot, held.now_micros}, thoroughly);
+  for (HeldSnapshot& held : snapshots_) {
+    const Moment moment{&store_.engine(), &held.model, &held.snapshot, held.now_micros};
+    CheckMoment(moment, thoroughly);
+    for (Checker::Reading& reading : held.readings) checker_.ReadOn(moment, plan_, &reading);
     ++counters_.snapshot_checks;
   }
   if (thoroughly) CountPaths(&store_, plan_, model_, now(), &counters_);
 }
 
-void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
+const std::vector<Predicate>& SmallRun::Predicates() const {
   static const std::vector<Predicate> kOfWorlds[2][2] = {
       {SmallPredicates(false, false), SmallPredicates(false, true)},
       {SmallPredicates(true, false), SmallPredicates(true, true)}};
-  const std::vector<Predicate>& predicates = kOfWorlds[world_.two_families][world_.lists];
+  return kOfWorlds[world_.two_families][world_.lists];
+}
+
+// A page of each is read after every step.
+void SmallRun::BeginReadings(HeldSnapshot* held) {
+  const Moment moment{&store_.engine(), &held->model, &held->snapshot, held->now_micros};
+  for (int i = 0; i < 3; ++i) {
+    const Predicate predicate = i == 0 ? Predicate() : dice_.Pick(Predicates());
+    held->readings.push_back(checker_.BeginReading(moment, plan_, predicate));
+  }
+}
+
+void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
+  const std::vector<Predicate>& predicates = Predicates();
   ++counters_.checks;
+  for (const IndexOptions& index : plan_.options.indexes) {
+    if (index.where.empty()) continue;
+    // The predicate of the index, beside others and within them.
+    const Predicate where = Predicate::Parse(index.where).value();
+    const IndexColumn& first = index.columns[0];
+    const Predicate other =
+        dice_.Chance(60)
+            ? Predicate::Equal(first.family + ":" + first.qualifier, dice_.Pick(plan_.values))
+            : dice_.Pick(predicates);
+    checker_.CheckQuery(moment, plan_, Predicate::And({where, other}));
+    if (dice_.Chance(30)) {
+      checker_.CheckQuery(moment, plan_, Predicate::Or({other, Predicate::And({where, other})}));
+    }
+  }
   if (thoroughly) {
     checker_.CheckTable(moment, plan_, 2);
     for (const Predicate& predicate : predicates) checker_.CheckQuery(moment, plan_, predicate);
@@ -402,7 +462,10 @@ std::string SmallWorld::Describe() const {
       (switches_memstores ? ", a memstore for every batch" : "") +
       (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
       (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
-      (unique_all ? ", by_all unique" : "");
+      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "");
+  for (const IndexOptions& index : PlanOf(*this).options.indexes) {
+    if (!index.where.empty()) text += ", " + index.name + " over " + index.ToString();
+  }
   for (const std::string& key : split_keys) text += ", a region from " + key;
   for (const SmallStep& step : steps) text += "\n    " + step.Describe();
   return text;
@@ -425,6 +488,8 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   Dice unique(~seed);
   world.unique_a = unique.Chance(40);
   world.unique_all = unique.Chance(30);
+  if (unique.Chance(70)) world.partial = 1 + unique.Below(1'000'000);
+  world.includes = unique.Chance(50);
   const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, plan));

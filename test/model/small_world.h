@@ -45,8 +45,10 @@ struct SmallWorld {
   bool rising = false;                        ///< Operations have the time of their commit.
   bool lists = false;                         ///< A value may be of two parts.
   bool unique_a = false, unique_all = false;  ///< An index over "a", and that over all columns.
-  std::vector<std::string> split_keys{};      ///< Rows at which a region begins.
-  uint64_t seed = 1;                          ///< Of the checks and the disk.
+  bool includes = false;                      ///< Indexes include other columns.
+  uint64_t partial = 0;  ///< Of the definitions of partial indexes; 0: there are none.
+  std::vector<std::string> split_keys{};  ///< Rows at which a region begins.
+  uint64_t seed = 1;                      ///< Of the checks and the disk.
   std::vector<SmallStep> steps;
 
   uint64_t operation_count() const;

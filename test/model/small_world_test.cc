@@ -30,7 +30,10 @@ BOOST_AUTO_TEST_CASE(SmallWorlds) {
   BOOST_TEST(counters.stale_hits > 0u);
   BOOST_TEST(counters.deletes_over_files > 0u);
   BOOST_TEST(counters.rows_in_several_files > 0u);
+  BOOST_TEST(counters.by_partial > counters.partial_scanned);
+  BOOST_TEST(counters.partial_scanned > 0u);
   BOOST_TEST(counters.absent_columns > 0u);
+  BOOST_TEST(counters.rows_from_index > 0u);
   BOOST_TEST(counters.snapshot_checks > 0u);
   BOOST_TEST(counters.power_cuts > 0u);
 }

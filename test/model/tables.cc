@@ -29,6 +29,12 @@ FamilyOptions Family(Dice* dice, std::string name, uint32_t max_versions, int64_
           .block_size_bytes = dice->Chance(50) ? 512u : 4096u};
 }
 
+// Includes the columns in the index of that name, of the first family.
+void Include(const char* name, const std::vector<const char*>& qualifiers, TablePlan* plan) {
+  const auto index = std::ranges::find(plan->options.indexes, name, &IndexOptions::name);
+  for (const char* qualifier : qualifiers) index->include.push_back({.qualifier = qualifier});
+}
+
 TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> families) {
   TablePlan plan;
   plan.options.name = std::move(name);
@@ -62,6 +68,11 @@ TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> fami
   plan.options.indexes.push_back(Index(
       "by_size_tag_section", "", kInteger, ColumnType::kInt64,
       {{"", kBytes, ColumnType::kBytes, true}, {"", kText, ColumnType::kText, dice->Chance(50)}}));
+  Include("by_section", {kInteger, kPlain}, &plan);
+  Include("by_size", {kBytes, kText}, &plan);
+  Include("by_tag_falling", {"", kText}, &plan);
+  Include("by_lower_section", {kInteger}, &plan);
+  Include("by_section_size", {kBytes, ""}, &plan);
   return plan;
 }
 
@@ -98,14 +109,25 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
   tables[1].options.indexes.back().unique = true;
   tables[1].options.indexes.push_back(Index("by_unique_m_size", "m", kInteger, ColumnType::kInt64));
   tables[1].options.indexes.back().unique = true;
+  tables[1].options.indexes.back().include = {{"w", kText}, {"", kInteger}};
   IndexOptions trigrams = Index("by_trigrams", "w", kText, ColumnType::kBytes);
   trigrams.columns[0].functions = {Function::Trigrams()};
   tables[1].options.indexes.push_back(std::move(trigrams));
   Split(dice, &tables[1]);
+  for (TablePlan& plan : tables) {
+    IndexOptions one = Index("by_part_of_size", "", kInteger, ColumnType::kInt64);
+    one.where = RandomWhere(dice, plan);
+    IndexOptions two = Index("by_part_of_tag_section", "", kBytes, ColumnType::kBytes,
+                             {{"", kText, ColumnType::kText, dice->Chance(50)}});
+    two.where = RandomWhere(dice, plan);
+    plan.options.indexes.push_back(std::move(one));
+    plan.options.indexes.push_back(std::move(two));
+  }
   tables[2].timestamps = Timestamps::kExpiring;
   tables[2].options.indexes.push_back(Index("by_k_tag", "k", kBytes, ColumnType::kBytes));
   tables[2].options.indexes.push_back(Index("by_k_size_d_tag", "k", kInteger, ColumnType::kInt64,
                                             {{"", kBytes, ColumnType::kBytes}}));
+  tables[2].options.indexes.back().include = {{"k", kBytes}, {"", kPlain}};
   tables[3].unlogged = true;
   tables[3].keys = NewKeys(dice, std::min<uint64_t>(rows, 60));
   tables[4].large_puts = 30;

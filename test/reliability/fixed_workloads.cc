@@ -140,6 +140,9 @@ Workload Batches(uint64_t seed) {
 
 Workload IndexUpdates(uint64_t seed) {
   TableOptions table = Table("t", 2);
+  table.indexes.push_back({.name = "of_small",
+                           .columns = {{.family = "d", .qualifier = "c"}},
+                           .where = "n::int64 < 5"});
   table.indexes.push_back(
       {.name = "by_n", .columns = {{.family = "d", .qualifier = "n", .type = ColumnType::kInt64}}});
   return Script("index-updates", seed)

@@ -51,8 +51,12 @@ class IndexCheck {
   }
 
  private:
+  // Of a partial index, those of its rows.
   Result<std::vector<ModelRow>> Rows(const Predicate& predicate, const QueryOptions& query) {
-    return ReadAll(engine_.Query({}, table_.name, predicate, query));
+    if (index_.where.empty()) return ReadAll(engine_.Query({}, table_.name, predicate, query));
+    ASSIGN_OR_RETURN(Predicate where, Predicate::Parse(index_.where));
+    const Predicate all = Predicate::And({predicate, std::move(where)});
+    return ReadAll(engine_.Query({}, table_.name, all, query));
   }
   // Of each row what all columns of the index have that are present, at once.
   std::string CompareTogether(const std::vector<ModelRow>& rows) {

@@ -105,7 +105,8 @@ class ShapeMaker {
   void AddIndexReads(const TableOptions& table, const IndexOptions& index) {
     const IndexColumn& column = index.columns[0];
     const std::string name = TextOf(column.functions, column.family + ":" + column.qualifier);
-    const std::string all = name + " IS NOT NULL";
+    const std::string where = index.where.empty() ? "" : " AND (" + index.where + ")";
+    const std::string all = name + " IS NOT NULL" + where;
     const bool is_multi_valued = format::AreMultiValued(column.functions);
     if (!is_multi_valued) {  // Else rows have no order by it.
       AddRead({.kind = ShapeRead::Kind::kQuery,
@@ -119,15 +120,15 @@ class ShapeMaker {
              .query = {.use_index = index.name}});
     AddRead({.kind = ShapeRead::Kind::kCount, .table = table.name, .predicate = all});
     for (const char* value : {"0", "3"}) {
-      const std::string one = name + " = '" + value + "'";
+      const std::string one = name + " = '" + value + "'" + where;
       AddRead({.kind = ShapeRead::Kind::kQuery,
                .table = table.name,
                .predicate = one,
                .query = {.use_index = index.name}});
-      if (is_multi_valued) continue;
+      if (is_multi_valued || !where.empty()) continue;  // It may have no entry of such rows.
       AddRead({.kind = ShapeRead::Kind::kQuery,
                .table = table.name,
-               .predicate = "NOT " + one,
+               .predicate = "NOT " + name + " = '" + value + "'",
                .query = {.use_index = index.name}});
     }
   }

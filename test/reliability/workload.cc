@@ -62,6 +62,12 @@ TablePlan RandomTable(const std::string& name, Dice* dice) {
          .columns = {{.family = "d", .qualifier = "c"},
                      {.family = "d", .qualifier = "n", .type = ColumnType::kInt64}}});
   }
+  if (dice->Chance(50)) {
+    const std::string wheres[] = {"n IS NULL", "n::int64 >= 0 OR c < 'm'", "NOT c < 'm'"};
+    table.indexes.push_back({.name = "by_part",
+                             .columns = {{.family = "d", .qualifier = "c"}},
+                             .where = wheres[dice->Below(std::size(wheres))]});
+  }
   if (dice->Chance(50)) table.split_keys = {"r3"};
   for (int row = 0; row < 6; ++row) plan.keys.push_back("r" + std::to_string(row));
   plan.columns = {{.qualifier = "c", .kind = ValueKind::kText, .family = "d", .weight = 5},

@@ -124,6 +124,16 @@ TableOptions RandomTable(TestRandom& random) {
                                                   "bool::bool, int64::int64")};
   all.columns.push_back({kFamilies[1], "x", ColumnType::kBytes, random.OneIn(2)});
   table.indexes.push_back(std::move(all));
+  for (const char* where : {"d:bool::bool = true", "d:int64::int64 IS NULL OR NOT d:text > 'm'"}) {
+    IndexOptions partial = table.indexes[random.Below(std::size(kTyped))];
+    partial.name = std::string("partial ") + where[2];
+    partial.where = where;
+    table.indexes.push_back(std::move(partial));
+  }
+  IndexOptions covering = *IndexOptions::Parse("text DESC INCLUDE (bool, int64, double)");
+  covering.name = "covering";
+  covering.include.push_back({kFamilies[1], "x"});
+  table.indexes.push_back(std::move(covering));
   table.split_keys = {"g", std::string("p\0", 2)};
   if (random.OneIn(4)) return table;
   table.row_key = kRowKeys[random.Below(std::size(kRowKeys))];

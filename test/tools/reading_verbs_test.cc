@@ -87,6 +87,7 @@ void RunReadingVerbs(const std::string& path) {
       {"export", path, "t"},
       {"split-keys", "auto:4", "--database", path, "--table", "t"},
       {"simulate", "--splits", "auto:4", "--database", path, "--table", "t"},
+      {"emulate", "--database", path, "--table", "t", "--like", path, "--like-table", "t"},
       {"dump", path + "/ROOT"}};
   for (const std::vector<std::string>& verb : verbs) {
     const ProgramRun run = RunProgram(verb);

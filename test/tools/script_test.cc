@@ -139,6 +139,7 @@ BOOST_AUTO_TEST_SUITE(scripts)
 BOOST_AUTO_TEST_CASE(UsageErrorsSayWhatToDo) { Run("usage"); }
 BOOST_AUTO_TEST_CASE(RowsAreWrittenReadAndDeleted) { Run("rows"); }
 BOOST_AUTO_TEST_CASE(QueriesAreAnsweredAndExplained) { Run("query"); }
+BOOST_AUTO_TEST_CASE(PagesTuplesAndBudgets) { Run("pages"); }
 BOOST_AUTO_TEST_CASE(FilesAreImported) { Run("import"); }
 BOOST_AUTO_TEST_CASE(TablesAreExportedAndComeBack) { Run("export"); }
 BOOST_AUTO_TEST_CASE(DebiansFilesAreImported) { Run("debian"); }
@@ -146,6 +147,7 @@ BOOST_AUTO_TEST_CASE(FamiliesAndThePastAreRead) { Run("families"); }
 BOOST_AUTO_TEST_CASE(RegionsAreMadeAndShown) { Run("regions"); }
 BOOST_AUTO_TEST_CASE(SplitKeysAreFoundAndSimulated) { Run("split_keys"); }
 BOOST_AUTO_TEST_CASE(KeysAndTablesAreLinted) { Run("lint"); }
+BOOST_AUTO_TEST_CASE(WhatCannotBeEmulatedIsSaid) { Run("emulate"); }
 BOOST_AUTO_TEST_CASE(TablesAreDroppedTruncatedAndRenamed) { Run("schema"); }
 BOOST_AUTO_TEST_CASE(FamiliesComeChangeAndGo) { Run("family_changes"); }
 BOOST_AUTO_TEST_CASE(RowKeysHaveFields) { Run("row_keys"); }
@@ -155,7 +157,9 @@ BOOST_AUTO_TEST_CASE(IndexesComeAndGo) { Run("indexes"); }
 BOOST_AUTO_TEST_CASE(FunctionsOfColumnsAreIndexed) { Run("functions"); }
 BOOST_AUTO_TEST_CASE(SeveralValuesOfAColumnAreIndexed) { Run("multi_valued"); }
 BOOST_AUTO_TEST_CASE(SeveralColumnsAreIndexedTogether) { Run("composite"); }
+BOOST_AUTO_TEST_CASE(APartialIndexLeavesOutRows) { Run("partial"); }
 BOOST_AUTO_TEST_CASE(AUniqueIndexRefusesDuplicates) { Run("unique"); }
+BOOST_AUTO_TEST_CASE(AnIndexAnswersWithoutRows) { Run("covering"); }
 BOOST_AUTO_TEST_CASE(IndexesAreCheckedAndMeasured) { Run("index_checks"); }
 BOOST_AUTO_TEST_CASE(SpaceIsExplained) { Run("space"); }
 BOOST_AUTO_TEST_CASE(FilesAreDumped) { Run("dump"); }

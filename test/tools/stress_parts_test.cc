@@ -4,7 +4,9 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
@@ -17,6 +19,7 @@
 #include "tools/stress/journal.h"
 #include "tools/stress/schema.h"
 #include "tools/stress/shelves.h"
+#include "tools/stress/survival.h"
 #include "tools/stress/workload.h"
 
 namespace tandem::test {
@@ -49,7 +52,10 @@ BOOST_AUTO_TEST_CASE(AStepOfEachKindIsReadBackAsItWas) {
       "write synced put north a\\x20\\xff d - gen 5 note 100*x ; delete-row south b 7\n"
       "lie memory put loose r d 1 '' ''\nflush\nflush north\ncompact south\nwork 0\nadvance 9\n"
       "snapshot\nrelease\ncheck loose 3\nverify\nreopen\nkill\npower-off-at 2\n"
-      "crash random 9 torn 4\nfault directory-sync 3 sticky io\nheal\nspace 100\n";
+      "crash random 9 torn 4\nfault directory-sync 3 sticky io\nheal\nspace 100\n"
+      "change-index north 3\nobserve south\ntruncate loose\ndrop south\ncreate south\n"
+      "load put north a d - note x ; put north b h 3 tag y\nrename loose\nname-snapshot\n"
+      "drop-snapshot 1\n";
   const auto read = stress::ParseScript(text);
   RequireOk(read.status());
   BOOST_TEST(Print(*read) == text);
@@ -80,6 +86,10 @@ BOOST_AUTO_TEST_CASE(BadScriptsAreRefusedWithTheirLine) {
       {head + "write synced put north a d 1 x\n", "line 5: expected a word"},
       {head + "write synced put north a d 1 x 9999999*y\n", "line 5: expected COUNT*WORD"},
       {head + "write synced delete-row north a 1 extra\n", "line 5: expected the end of the line"},
+      {head + "observe loose\n", "line 5: expected a table: north or south, found 'loose'"},
+      {head + "load put north a d 1 x y ; put south a d 1 x y\n", "line 5: expected puts of one"},
+      {head + "load delete-row north a 1\n", "line 5: expected puts of one table"},
+      {head + "load put loose a d 1 x y\n", "line 5: expected the level memory"},
       {head + "crash some 1 torn 0\n", "line 5: expected one of: none, all, random"},
       {head + "fault write 1 twice io\n", "line 5: expected one of: once, sticky, partly"}};
   for (const auto& [text, message] : cases) {
@@ -160,6 +170,13 @@ struct JournalWorld {
     return batch;
   }
   void Append(int number) { journal->Append(Batch(number)); }
+  /// A truncation of the table that batches are written to.
+  void AppendEmptied(bool open) {
+    stress::JournalBatch batch;
+    batch.open = open;
+    batch.emptied = stress::kNorth;
+    journal->Append(std::move(batch));
+  }
   std::vector<std::vector<ModelRow>> Content(const std::vector<int>& numbers) {
     Model found = model;
     for (const int number : numbers) {
@@ -199,6 +216,57 @@ BOOST_AUTO_TEST_CASE(AJournalTakesPrefixesAndNothingElse) {
   auto half = world.Content({1, 2});
   std::erase_if(half[0], [](const ModelRow& row) { return row.key == "own2"; });
   is_noticed(half, false);
+}
+
+BOOST_AUTO_TEST_CASE(AJournalTakesATruncationAsAWhole) {
+  JournalWorld world;
+  for (const int number : {1, 2}) world.Append(number);
+  world.journal->MarkDurable();
+  world.AppendEmptied(true);
+  const auto is_noticed = [&](const std::vector<std::vector<ModelRow>>& content) {
+    const Status status = world.Recover(content, false);
+    BOOST_TEST(stress::IsMismatch(status), status.ToString());
+  };
+  // It failed: it may be there or not.
+  RequireOk(world.Recover(world.Content({1, 2}), false));
+  RequireOk(world.Recover(world.Content({}), false));
+  auto half = world.Content({1, 2});
+  half[0].pop_back();
+  is_noticed(half);
+  // A later write was acknowledged, so that it left nothing.
+  world.journal->DropOpen();
+  is_noticed(world.Content({}));
+  // It was acknowledged: what was written after it may be lost.
+  world.AppendEmptied(false);
+  world.journal->MarkDurableThrough(stress::kNorth);
+  world.Append(3);
+  RequireOk(world.Recover(world.Content({3}), false));
+  RequireOk(world.Recover(world.Content({}), false));
+  is_noticed(world.Content({1, 2}));
+  is_noticed(world.Content({1, 2, 3}));
+}
+
+// Whatever comes by chance, no kind of step is left out.
+BOOST_AUTO_TEST_CASE(ScriptsHaveStepsOfEveryKind) {
+  std::map<Mode, std::set<stress::Step::Kind>> kinds;
+  for (const Mode mode : {Mode::kCrash, Mode::kFaults}) {
+    for (uint64_t seed = 1; seed <= 8; ++seed) {
+      for (const stress::Step& step : stress::NewScript(mode, seed, 30, 2000).steps) {
+        kinds[mode].insert(step.kind);
+      }
+    }
+  }
+  using Kind = stress::Step::Kind;
+  for (const auto& [mode, found] : kinds) {
+    for (Kind kind = Kind::kWrite; kind <= Kind::kDropSnapshot;
+         kind = static_cast<Kind>(static_cast<int>(kind) + 1)) {
+      const bool is_fault = kind == Kind::kFault || kind == Kind::kHeal || kind == Kind::kSpace;
+      const bool is_cut = kind == Kind::kKill || kind == Kind::kPowerOffAt;
+      if (kind == Kind::kLie || (mode == Mode::kCrash ? is_fault : is_cut)) continue;
+      BOOST_TEST(found.contains(kind),
+                 "kind " << static_cast<int>(kind) << " in mode " << stress::NameOf(mode));
+    }
+  }
 }
 
 /// Two shelves, written in this order; generations 3 and 5 of them are acknowledged.
@@ -275,6 +343,37 @@ BOOST_AUTO_TEST_CASE(AContentIsWhatItWasOrWasToBecome) {
   BOOST_TEST(!recovers(7, 7, stress::kNothing));
   BOOST_TEST(!recovers(stress::kUnread, stress::kUnread, stress::kNothing));
   BOOST_TEST(!recovers(stress::kNothing, stress::kNothing, 8));
+}
+
+// Two counters, the numbers of which lie among each other in time.
+BOOST_AUTO_TEST_CASE(NothingSurvivesWithoutWhatCameBefore) {
+  stress::CounterState first{}, second{};
+  first.Returned(1, 10, 11);
+  first.Returned(2, 20, 21);
+  second.Returned(7, 15, 16);
+  second.Returned(8, 22, 25);
+  const auto is_right = [&](uint64_t of_first, uint64_t of_second) {
+    stress::Survival survival;
+    survival.Note(first, of_first, "first");
+    survival.Note(second, of_second, "second");
+    const Status status = survival.Check();
+    BOOST_TEST((status.ok() || stress::IsMismatch(status)), status.ToString());
+    return status.ok();
+  };
+  BOOST_TEST(is_right(2, 8));
+  BOOST_TEST(is_right(2, 7));
+  BOOST_TEST(is_right(1, 7));
+  BOOST_TEST(is_right(1, 6));
+  BOOST_TEST(is_right(0, 6));
+  BOOST_TEST(!is_right(2, 6));
+  BOOST_TEST(!is_right(0, 7));
+  BOOST_TEST(!is_right(1, 8));
+  // What has not returned, or has been decided by an earlier recovery, says nothing.
+  first.GoOnFrom(1);
+  BOOST_TEST(is_right(1, 8));
+  stress::Survival survival;
+  survival.Note(stress::CounterState{}, 5, "new");
+  BOOST_TEST(survival.Check().ok());
 }
 
 BOOST_AUTO_TEST_CASE(TheExpectedStateSurvivesItsOwner) {

@@ -13,6 +13,7 @@
 #include "test/tools/program.h"
 #include "test/tools/require_ok.h"
 #include "test/tools/shell.h"
+#include "tools/simulation/same_observer.h"
 #include "tools/stress/expected.h"
 #include "tools/stress/workload.h"
 
@@ -100,6 +101,79 @@ BOOST_AUTO_TEST_CASE(ARecordedLieIsFoundAndShrunk) {
   fs::remove_all(again.err.substr(begin, scratch - begin));
 }
 
+/// A recorded run in memory, from its steps.
+ProgramRun ReplaySteps(const TemporaryDirectory& directory, const std::string& steps) {
+  const std::string path = directory.Path("steps");
+  std::ofstream(path) << "tandem-operations 1\nmode crash\nseed 3\nrows 20\n" << steps;
+  return RunProgram({"replay", path});
+}
+
+BOOST_AUTO_TEST_CASE(TablesAndSnapshotsChangeInARecordedRun) {
+  const TemporaryDirectory directory;
+  const ProgramRun run =
+      ReplaySteps(directory,
+                  "write synced put north a d - gen 7 word old ; put south a d - word old\n"
+                  "change-index north 1\nchange-index south 1\nobserve south\n"
+                  "load put north b d - word new ; put north c h - tag z\n"
+                  "load put south b d - word new\n"  // It is observed.
+                  "write written put south c d - word new ; increment south c d - gen 4\n"
+                  "snapshot\nname-snapshot\nrename north\nwrite written put north d d - word late\n"
+                  "check north 3\ncheck north 1\ncheck north 2\n"
+                  "truncate south\ndrop north\nwrite written put north e d - word none\n"
+                  "check north 3\ncheck north 1\ncheck north 2\n"
+                  "crash none 1 whole 0\ncreate north\ncheck north 1\ncheck north 2\n"
+                  "change-index north 1\nobserve south\nkill\n"
+                  "name-snapshot\ndrop-snapshot 0\nreopen\nverify\n");
+  BOOST_TEST(run.exit_code == 0, run.err);
+  const std::pair<const char*, const char*> figures[] = {
+      {"index_changes", "3"},     {"observer_changes", "2"}, {"bulk_loads", "1"},
+      {"truncations", "1"},       {"tables_dropped", "1"},   {"tables_created", "1"},
+      {"tables_renamed", "1"},    {"named_snapshots", "2"},  {"snapshots_dropped", "1"},
+      {"snapshots_checked", "3"}, {"changes_failed", "0"},   {"kills", "1"}};
+  for (const auto& [name, value] : figures) BOOST_TEST(Figure(run, name) == value, name);
+  // LearnTime writes to it after every opening.
+  BOOST_TEST(std::stoi(Figure(run, "observed_writes")) >= 1);
+}
+
+// Each power cut comes inside a change, or right before it.
+BOOST_AUTO_TEST_CASE(ACutInsideAChangeLeavesItOrNot) {
+  const TemporaryDirectory directory;
+  uint64_t failed = 0, done = 0;
+  for (const std::string change :
+       {"change-index north 1", "observe south", "truncate south", "rename north", "drop north",
+        "name-snapshot", "load put north b d - word new ; put north c h - tag z"}) {
+    std::string steps;
+    for (int cut = 1; cut <= 12; ++cut) {
+      steps += "write buffered put north a d - gen 7 ; put south a d - word x\npower-off-at " +
+               std::to_string(cut) + "\n" + change + "\ncrash random " + std::to_string(cut) +
+               " torn 0\ncreate north\ncheck north 1\ncheck south 2\ndrop-snapshot 0\n";
+    }
+    const ProgramRun run = ReplaySteps(directory, steps);
+    BOOST_TEST(run.exit_code == 0, run.err);
+    BOOST_TEST(Figure(run, "power_cuts") == "12");
+    BOOST_TEST(std::stoul(Figure(run, "changes_failed")) > 0u, change);
+    failed += std::stoul(Figure(run, "changes_failed"));
+    done += std::stoul(Figure(run, "tables_renamed")) + std::stoul(Figure(run, "truncations"));
+  }
+  BOOST_TEST(failed >= 20u);
+  BOOST_TEST(done >= 1u);
+}
+
+// The snapshot has what the model does not know of; the table has lost it since.
+BOOST_AUTO_TEST_CASE(ALieInANamedSnapshotIsFound) {
+  const TemporaryDirectory directory;
+  const std::string lie =
+      "lie written put north told d 5 note lies\nname-snapshot\n"
+      "write written delete-row north told 9\ncheck north 2\n";
+  BOOST_TEST(ReplaySteps(directory, lie).exit_code == 0);
+  const ProgramRun run = ReplaySteps(directory, lie + "check north 1\n");
+  CheckFinding(run, "told");
+  BOOST_TEST(run.err.find("at a snapshot") != std::string::npos, run.err);
+  const size_t scratch = run.err.find("/db\n");
+  const size_t begin = run.err.rfind(' ', scratch) + 1;
+  fs::remove_all(run.err.substr(begin, scratch - begin));
+}
+
 /// A finished run of threads in the directory, and what a run that goes on says after `damage`.
 ProgramRun GoOnAfter(const std::string& path, const std::function<void()>& damage) {
   const ProgramRun first = RunProgram({"stress", path, "--threads", "2", "--rows", "60",
@@ -111,7 +185,9 @@ ProgramRun GoOnAfter(const std::string& path, const std::function<void()>& damag
 }
 
 void WriteTo(const std::string& path, const std::function<void(WriteBatch*)>& fill) {
-  auto database = Database::Open(path + "/db");
+  Options options;
+  options.observers[kSameObserver] = NewSameObserver();  // South may have it.
+  auto database = Database::Open(path + "/db", options);
   RequireOk(database.status());
   WriteBatch batch;
   fill(&batch);
@@ -127,6 +203,8 @@ BOOST_AUTO_TEST_CASE(ThreadsGoOnWhereTheyLeft) {
   BOOST_TEST(std::stoul(Figure(run, "verifications")) >= 2u);
   BOOST_TEST(Figure(run, "recoveries") == "1");
   BOOST_TEST(Figure(run, "batches_lost_unkept") == "0");
+  BOOST_TEST(Figure(run, "echoes") == Figure(run, "increments"));
+  BOOST_TEST(std::stoul(Figure(run, "echoes")) > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(ALostWriteIsFound) {
@@ -169,6 +247,15 @@ BOOST_AUTO_TEST_CASE(AChangeOfOneMirrorIsFound) {
                            });
                          }),
                "south");
+}
+
+BOOST_AUTO_TEST_CASE(AnEchoThatNoObserverWroteIsFound) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("run");
+  const ProgramRun run = GoOnAfter(path, [&] {
+    WriteTo(path, [](WriteBatch* batch) { batch->Put("echo", "sum-0", "d", "sum", "1000000"); });
+  });
+  CheckFinding(run, "echo: the rows that the observer of sums has added");
 }
 
 BOOST_AUTO_TEST_CASE(ARowOfAShelfThatNobodyWroteIsFound) {

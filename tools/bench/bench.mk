@@ -22,5 +22,5 @@ bench:
 
 $(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
-	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lfmt $(PEER_LIBS)
+	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(TOOL_LIBS) $(PEER_LIBS)
 	@for peer in $(PEERS_ABSENT); do echo "  tandem_bench is without $$peer: its library is not installed"; done

@@ -17,6 +17,7 @@ what_of() {
     libutf8proc-dev) echo "header utf8proc.h" ;;
     libfmt-dev) echo "header fmt/format.h" ;;
     libcli11-dev) echo "header CLI/CLI.hpp" ;;
+    libexpat1-dev) echo "header expat.h" ;;
     rapidjson-dev) echo "header rapidjson/document.h" ;;
     libboost-test-dev) echo "header boost/test/unit_test.hpp" ;;
     libcpp-httplib-dev) echo "header httplib.h" ;;
@@ -42,6 +43,7 @@ project_of() {
     utf8proc.h) echo "utf8proc" ;;
     fmt/*) echo "{fmt}" ;;
     CLI/*) echo "CLI11" ;;
+    expat.h) echo "Expat" ;;
     rapidjson/*) echo "RapidJSON" ;;
     boost/*) echo "Boost.Test" ;;
     httplib.h) echo "cpp-httplib" ;;

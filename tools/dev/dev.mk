@@ -14,7 +14,7 @@ build-analyze/%.ok: %.cc
 	  -MF $(@:.ok=.d) -MT $@ $<
 	@touch $@
 
-HEADERS = $(call files,include/tandem $(LIBRARY) tools/tandem tools/dump tools/stress tools/generator tools/simulation tools/bench test/support,h)
+HEADERS = $(call files,include/tandem $(LIBRARY) tools/tandem tools/dump tools/emulator tools/stress tools/generator tools/simulation tools/bench test/support,h)
 # PARTS=n: every n-th of them, from one that the commit's hash chooses.
 PARTS ?= 1
 TIDIED = $(if $(filter 1,$(PARTS)),$(HEADERS),$(shell printf '%s\n' $(HEADERS) | \

@@ -64,8 +64,17 @@ void AddTable(const format::TableRecord& table, Properties* out) {
     properties[{"index", Format("{}.{}", table.name, index.name), "columns"}] = columns;
     properties[{"index", Format("{}.{}", table.name, index.name), "state"}] =
         Text(static_cast<int>(index.state));
+    std::string included;
+    for (const format::IncludedColumnRecord& column : index.included) {
+      if (!included.empty()) included += ", ";
+      included += Format("{}:{}", FamilyName(table, column.family), column.qualifier);
+    }
+    if (!included.empty())
+      properties[{"index", Format("{}.{}", table.name, index.name), "included"}] = included;
     if (index.unique)
       properties[{"index", Format("{}.{}", table.name, index.name), "unique"}] = "1";
+    if (index.where.has_value())
+      properties[{"index", Format("{}.{}", table.name, index.name), "where"}] = index.where->text;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "format/row/data_section.h"
 #include "tools/tandem/bytes_text.h"
@@ -33,6 +34,8 @@ constexpr NamedSection kSections[] = {
     {format::SectionKind::kStatistics, "statistics"},
     {format::SectionKind::kDigests, "digests"},
     {format::SectionKind::kPresence, "presence"},
+    {format::SectionKind::kIndexRecords, "index-records"},
+    {format::SectionKind::kIndexRecordDirectory, "index-record-directory"},
 };
 
 constexpr std::string_view kBlockKinds[] = {"?",
@@ -52,7 +55,9 @@ constexpr std::string_view kBlockKinds[] = {"?",
                                             "schema",
                                             "statistics",
                                             "digests",
-                                            "section-table"};
+                                            "section-table",
+                                            "index-records",
+                                            "index-record-directory"};
 
 }  // namespace
 
@@ -116,7 +121,7 @@ Value OwnerName(const format::TableRecord& table, const format::SectionEntry& se
     if (section.owner == format::kKeysOwner) return Value();
     return FamilyName(table, format::FamilyId(static_cast<uint8_t>(section.owner)));
   }
-  if (kind < kIndexLeaves || kind > kIndexTouched) return Value();
+  if (!format::IsIndexSection(kind)) return Value();
   const format::IndexRecord* index = table.FindIndex(format::IndexId(section.owner));
   return index == nullptr ? Value() : Value(index->name);
 }
@@ -138,6 +143,18 @@ void WriteHexRecord(uint64_t offset, std::string_view bytes, RecordWriter* write
 }
 
 namespace {
+
+void DumpPartialIndexes(const format::TableRecord& table, RecordWriter* writer) {
+  bool has_begun = false;
+  for (const format::IndexRecord& index : table.indexes) {
+    if (!index.where.has_value()) continue;
+    if (!std::exchange(has_begun, true)) {
+      writer->Begin("partial_index", {"table", "index", "where"});
+    }
+    writer->Add({table.name, index.name, index.where->text});
+  }
+  if (has_begun) writer->End();
+}
 
 void DumpFormerLimits(const format::TableRecord& table, RecordWriter* writer) {
   if (table.last_limits_change().value == 0) return;
@@ -183,8 +200,13 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
                    TextOf(column.functions, column.qualifier), ColumnTypeName(column.type),
                    column.descending ? "desc" : "asc"});
     }
+    for (const format::IncludedColumnRecord& column : index.included) {
+      writer->Add({table.name, index.name, index.id.value, state, column.family.value,
+                   column.qualifier, Value(), "included"});
+    }
   }
   writer->End();
+  DumpPartialIndexes(table, writer);
 }
 
 }  // namespace tandem::tools

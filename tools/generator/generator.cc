@@ -60,6 +60,55 @@ std::optional<std::string> OneMadeOf(const Functions& functions, const std::stri
 
 }  // namespace
 
+namespace {
+
+Predicate RandomWhereLeaf(Dice* dice, const TablePlan& plan) {
+  using Kind = Predicate::Kind;
+  static const std::vector<Kind> kKinds = {Kind::kEqual,  Kind::kEqual,    Kind::kEqual,
+                                           Kind::kIsNull, Kind::kIsNull,   Kind::kIsNotNull,
+                                           Kind::kIn,     Kind::kNotEqual, Kind::kGreaterOrEqual};
+  const ColumnPlan& column = dice->Pick(plan.columns);
+  const std::string family =
+      column.family.empty() ? dice->Pick(plan.options.families).name : column.family;
+  const Kind kind = dice->Pick(kKinds);
+  std::vector<std::string> values(ValueCount(dice, kind));
+  for (std::string& value : values) {
+    value = plan.values.empty() ? RandomValue(dice, column.kind) : dice->Pick(plan.values);
+    constexpr size_t kBytesMax = 40;
+    if (column.kind != ValueKind::kText && value.size() > kBytesMax) value.resize(kBytesMax);
+  }
+  Predicate leaf = Predicate::Compare(kind, family + ":" + column.qualifier, std::move(values));
+  if (plan.functions && column.kind == ValueKind::kText && dice->Chance(15)) {
+    leaf = leaf.WithFunctions({Function::Lower()});
+  }
+  return dice->Chance(20) ? Predicate::Not(std::move(leaf)) : leaf;
+}
+
+bool NamesFamily(const Predicate& predicate, const std::string& family) {
+  return predicate.family() == family ||
+         std::ranges::any_of(predicate.children(), [&family](const Predicate& child) {
+           return NamesFamily(child, family);
+         });
+}
+
+}  // namespace
+
+std::string RandomWhere(Dice* dice, const TablePlan& plan) {
+  Predicate where = RandomWhereLeaf(dice, plan);
+  for (uint64_t more = dice->Below(3); more > 0; --more) {
+    std::vector<Predicate> both = {RandomWhereLeaf(dice, plan), std::move(where)};
+    where = dice->Chance(50) ? Predicate::And(std::move(both)) : Predicate::Or(std::move(both));
+  }
+  if (dice->Chance(10)) where = Predicate::Not(std::move(where));
+  return where.ToString();
+}
+
+bool DependsOn(const IndexOptions& index, const std::string& family) {
+  return std::ranges::any_of(index.columns,
+                             [&](const IndexColumn& column) { return column.family == family; }) ||
+         (!index.where.empty() && NamesFamily(Predicate::Parse(index.where).value(), family));
+}
+
 bool HasOrder(const IndexOptions& index) {
   return !format::AreMultiValued(index.columns[0].functions);
 }
@@ -258,6 +307,7 @@ Predicate Generator::Conjunction() {
 
 Predicate Generator::NewPredicate(int depth) {
   if (std::optional<Predicate> conditions = CompositeAnd()) return *std::move(conditions);
+  if (std::optional<Predicate> conditions = PartialAnd()) return *std::move(conditions);
   if (depth == 0 || dice_.Chance(45)) return dice_.Chance(3) ? Predicate() : Leaf();
   if (dice_.Chance(25)) return Predicate::Not(NewPredicate(depth - 1));
   std::vector<Predicate> children;
@@ -304,12 +354,66 @@ std::optional<Predicate> Generator::CompositeAnd() {
   return Predicate::And(std::move(conditions));
 }
 
+std::optional<Predicate> Generator::PartialAnd() {
+  std::vector<const IndexOptions*> partial;
+  for (const IndexOptions& index : plan_.options.indexes) {
+    if (!index.where.empty()) partial.push_back(&index);
+  }
+  if (partial.empty() || !dice_.Chance(15)) return std::nullopt;
+  const IndexOptions& index = *dice_.Pick(partial);
+  const IndexColumn& column = index.columns[0];
+  std::vector<Predicate> conditions = {Predicate::Parse(index.where).value()};
+  if (dice_.Chance(80) && column.functions.empty()) {
+    const auto planned = std::ranges::find(plan_.columns, column.qualifier, &ColumnPlan::qualifier);
+    const ValueKind kind = column.type == ColumnType::kInt64  ? ValueKind::kInteger
+                           : column.type == ColumnType::kText ? ValueKind::kText
+                           : planned == plan_.columns.end()   ? ValueKind::kBytes
+                                                              : planned->kind;
+    const std::string name = FamilyMeant(plan_.options, column.family) + ":" + column.qualifier;
+    conditions.push_back((dice_.Chance(60) ? Predicate::Equal(name, Value(kind))
+                                           : Predicate::GreaterOrEqual(name, Value(kind)))
+                             .As(column.type));
+  }
+  if (dice_.Chance(30)) conditions.push_back(Leaf());
+  return Predicate::And(std::move(conditions));
+}
+
+// A comparison of tuples: of the columns of an index, and often of the row key after them.
+std::optional<Predicate> Generator::TupleLeaf() {
+  using Kind = Predicate::Kind;
+  static const std::vector<Kind> kKinds = {Kind::kEqual,          Kind::kLess,
+                                           Kind::kLessOrEqual,    Kind::kGreater,
+                                           Kind::kGreaterOrEqual, Kind::kBetween};
+  const Kind kind = dice_.Pick(kKinds);
+  std::vector<Predicate> columns;
+  for (const IndexColumn& column : dice_.Pick(plan_.options.indexes).columns) {
+    if (!column.functions.empty()) continue;
+    std::vector<std::string> values(ValueCount(&dice_, kind));
+    const ValueKind literals = column.type == ColumnType::kInt64  ? ValueKind::kInteger
+                               : column.type == ColumnType::kText ? ValueKind::kText
+                                                                  : ValueKind::kBytes;
+    for (std::string& value : values) value = Value(literals);
+    columns.push_back(
+        Predicate::Compare(kind, FamilyMeant(plan_.options, column.family) + ":" + column.qualifier,
+                           std::move(values))
+            .As(column.type));
+    if (dice_.Chance(30)) break;
+  }
+  if (dice_.Chance(70)) columns.push_back(RowKeyLeaf(kind));
+  if (columns.size() < 2) return std::nullopt;
+  if (dice_.Chance(20)) std::swap(columns.front(), columns.back());
+  return Predicate::Tuple(std::move(columns));
+}
+
 Predicate Generator::Leaf() {
   using Kind = Predicate::Kind;
   static const std::vector<Kind> kKinds = {
       Kind::kEqual,       Kind::kEqual,   Kind::kEqual,          Kind::kNotEqual,  Kind::kLess,
       Kind::kLessOrEqual, Kind::kGreater, Kind::kGreaterOrEqual, Kind::kBetween,   Kind::kIn,
       Kind::kPrefix,      Kind::kIsNull,  Kind::kIsNull,         Kind::kIsNotNull, Kind::kContains};
+  if (dice_.Chance(6)) {
+    if (std::optional<Predicate> tuple = TupleLeaf()) return *std::move(tuple);
+  }
   Kind kind = dice_.Pick(kKinds);
   if (dice_.Chance(8)) return RowKeyLeaf(kind);
   if (plan_.functions && dice_.Chance(25)) return FunctionLeaf(kind);
@@ -407,6 +511,16 @@ QueryOptions Generator::NewQuery() {
 
 QueryOptions Generator::NewQuery(const Predicate& predicate) {
   QueryOptions query = NewQuery();
+  for (const IndexOptions& index : plan_.options.indexes) {
+    // Most of those that have all matches.
+    const bool has_where =
+        !index.where.empty() && predicate.kind() == Predicate::Kind::kAnd &&
+        predicate.ToString().find(Predicate::Parse(index.where)->ToString()) != std::string::npos;
+    if (!has_where || !dice_.Chance(60)) continue;
+    query.use_index = index.name;
+    query.no_index = false;
+    return query;
+  }
   std::vector<std::string> indexes = IndexesOf(predicate, plan_.options);
   if (indexes.size() < 2 || dice_.Chance(50)) return query;
   query.use_index.clear();
@@ -415,8 +529,28 @@ QueryOptions Generator::NewQuery(const Predicate& predicate) {
   return query;
 }
 
+// Sometimes only columns that an index has cells of.
+bool Generator::AskForCovered(ReadOptions* read) {
+  std::vector<const IndexOptions*> covering;
+  for (const IndexOptions& index : plan_.options.indexes) {
+    if (!index.include.empty()) covering.push_back(&index);
+  }
+  if (covering.empty() || dice_.Chance(60)) return false;
+  const IndexOptions& index = *dice_.Pick(covering);
+  std::vector<ColumnName> columns = index.include;
+  for (const IndexColumn& column : index.columns) {
+    columns.push_back({.family = column.family, .qualifier = column.qualifier});
+  }
+  for (const ColumnName& column : columns) {
+    if (dice_.Chance(60)) read->columns.push_back(column);
+  }
+  if (read->columns.empty()) read->columns.push_back(dice_.Pick(columns));
+  return true;
+}
+
 ReadOptions Generator::NewRead() {
   ReadOptions read;
+  if (AskForCovered(&read)) return read;
   if (dice_.Chance(50)) read.versions = 1 + static_cast<uint32_t>(dice_.Below(4));
   if (dice_.Chance(30)) {
     for (uint64_t count = 1 + dice_.Below(2); count > 0; --count) {
@@ -470,6 +604,7 @@ Predicate WithParameters(Dice* dice, const Predicate& predicate, std::vector<std
   if (predicate.kind() == Kind::kAnd) return Predicate::And(std::move(children));
   if (predicate.kind() == Kind::kOr) return Predicate::Or(std::move(children));
   if (predicate.kind() == Kind::kNot) return Predicate::Not(std::move(children[0]));
+  if (predicate.kind() == Kind::kTuple) return Predicate::Tuple(std::move(children));
   if (predicate.values().empty() || dice->Chance(25)) return predicate;
   std::string column = "_row";
   if (!predicate.is_row_key()) column = predicate.family() + ":" + predicate.qualifier();

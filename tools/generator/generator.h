@@ -77,9 +77,13 @@ class Generator {
   Predicate NewPredicate(int depth);
   Predicate Leaf();
   std::optional<Predicate> CompositeAnd();
+  /// Sometimes the predicate of a partial index, and conditions besides.
+  std::optional<Predicate> PartialAnd();
   std::optional<ColumnType> Cast();
   Predicate FunctionLeaf(Predicate::Kind kind);
+  std::optional<Predicate> TupleLeaf();
   Predicate RowKeyLeaf(Predicate::Kind kind);
+  bool AskForCovered(ReadOptions* read);
   std::string Value(ValueKind kind);
   const FamilyOptions& Family() { return dice_.Pick(plan_.options.families); }
   const ColumnPlan& Column(const FamilyOptions& family);
@@ -100,6 +104,10 @@ class Generator {
 
 /// One function of a column, or two.
 Functions RandomFunctions(Dice* dice);
+/// The predicate of a partial index: over one to three columns of the plan.
+std::string RandomWhere(Dice* dice, const TablePlan& plan);
+/// Whether the index depends on a column of the family, which is not the first.
+bool DependsOn(const IndexOptions& index, const std::string& family);
 /// Whether rows have an order by the index.
 bool HasOrder(const IndexOptions& index);
 

@@ -15,8 +15,10 @@ from collections import namedtuple
 USAGE, NOT_FOUND, DAMAGE, NOT_CLOSED, BUSY, UNSUPPORTED = 2, 3, 4, 5, 6, 7  # Exit codes.
 FILE_KINDS = _, ROOT, MANIFEST, LOG, STORE = '', 'ROOT', 'manifest', 'log', 'store'  # (1)
 ROWS, CHUNK, HEAD, PIECE, SECTION_TABLE = 1, 2, 3, 4, 17  # Kinds of blocks (5.1).
-SCHEMA, DICTIONARY, BLOCK_INDEX, LEAVES, POSTINGS, PRESENCE = 1, 2, 4, 8, 9, 15  # Sections (5.2).
-BLOCK_KINDS = {SCHEMA: 14, DICTIONARY: 7, BLOCK_INDEX: 5, LEAVES: 11, POSTINGS: 13, PRESENCE: 9}
+SCHEMA, DICTIONARY, BLOCK_INDEX, LEAVES, POSTINGS, PRESENCE, RECORDS = 1, 2, 4, 8, 9, 15, 17
+# Sections (5.2), and the kinds of their blocks.
+BLOCK_KINDS = {SCHEMA: 14, DICTIONARY: 7, BLOCK_INDEX: 5, LEAVES: 11, POSTINGS: 13, PRESENCE: 9,
+               RECORDS: 18}
 CELL_KINDS = 'put', 'delete-cell', 'delete-column', 'delete-family'
 BYTES, TEXT, UINT64, DOUBLE, BOOL = 1, 2, 4, 5, 6  # Types of columns (7).
 MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
@@ -26,7 +28,7 @@ FIELDS = {
     'table': 'id name$ secret$ family* index* typed* next_index? observer+ row_key+',
     'family': 'id name$ max_versions ttl compression block_size dropped? former*',
     'former': 'changed_at max_versions? expired?',
-    'index': 'id name$ state column* unique?',
+    'index': 'id name$ state column* unique? included* where+', 'included': 'family qualifier$',
     'column': 'family qualifier$ type descending function*', 'function': 'kind first? count? text+',
     'typed': 'family qualifier$ type',
     'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment* '
@@ -251,10 +253,49 @@ class Store(File):
         index, = found
         keys = {ordinal: key for ordinal, _, _, key, _ in self.rows()}
         parts = [self.entries(index['id'], *part) for part in ((0, 'current'), (1, 'older'))]
+        if index['included']:
+            self.check_records(index)
         for key, ordinal, part in heapq.merge(*parts):
             if ordinal in ordinals:
                 yield dict(kind='index_key', **place, region_start=start, index=name,
                            value=entry_value(index['column'], key), row=keys[ordinal], part=part)
+
+    def check_records(self, index):
+        """Compares the records of an index, one for each current entry, with the rows (8.7)."""
+        rows, records = {}, []
+        for ordinal, family, _, key, cells in self.rows():
+            row = rows.setdefault(ordinal, {})
+            for column, timestamp, _, kind, value in cells:
+                row.setdefault((family, column), []).append((kind, timestamp + SIGN & MASK, value))
+            row['key'] = key
+        for block in self.blocks(RECORDS, index['id']):
+            reader = Reader(block.data)
+            ends = reader.unpack(f'{block.count}I')
+            records += [reader.take(end - begin) for begin, end in zip((0, *ends), ends)]
+        ordinals = [ordinal for _, ordinal, _ in self.entries(index['id'], 0, 'current')]
+        check(len(records) == len(ordinals), f'{self.name}: {len(records)} records of {index["name"]}')
+        for ordinal, found in zip(ordinals, records):
+            check(found == self.row_record(index, rows[ordinal]), f'{self.name}: record of {ordinal}')
+
+    @staticmethod
+    def row_record(index, row):
+        """The record of a row, whose cells are given by column (8.7)."""
+        data, before = varint(len(row['key'])) + row['key'], SIGN
+        covered = {(column['family'], column['qualifier'])
+                   for column in index['column'] + index['included']}
+        for column in sorted(covered):
+            cells = row.get(column, []) + row.get((column[0], None), [])
+            if len(cells) > 1 or any(kind for kind, _, _ in cells):
+                return b''
+            for _, timestamp, value in cells:
+                delta = (timestamp - before + SIGN & MASK) - SIGN
+                zigzag = delta << 1 if delta >= 0 else (-delta << 1) - 1
+                data += varint(len(value) + 1) + varint(zigzag) + value
+                before = timestamp
+                if len(value) > 65536:  # An overflow value.
+                    return b''
+            data += b'' if cells else varint(0)
+        return data if len(data) <= 4096 else b''
 
     def entries(self, index, older, part):
         """Key, ordinal and part of all entries of a part of an index: its leaves (8.2)."""
@@ -275,6 +316,12 @@ class Store(File):
                 check(len(ordinals) == rows, f'{len(ordinals)} postings, not {rows}')
                 key = prefix + head + tails.take(tail_ends[i] - tails.at)
                 yield from ((key, ordinal, part) for ordinal in ordinals)
+
+def varint(number):
+    data = b''
+    while number >= 128:
+        data, number = data + bytes([number % 128 + 128]), number >> 7
+    return data + bytes([number])
 
 def list_ordinals(count, reader, postings):
     """The ordinals of a value with `count` rows, at least 2 (8.4)."""
@@ -319,7 +366,7 @@ def part_end(column, key):
 
 def entry_value(columns, key):
     """The value of an entry; those of several columns with commas between, NULL for an absent one."""
-    if len(columns) == 1:
+    if len(columns) == 1 and len(key) > 1:
         return key_value(columns[0], key)
     values = []
     for column in columns:

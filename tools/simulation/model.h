@@ -163,6 +163,8 @@ class Model {
                                                           const ModelRead& read);
   static bool Matches(const Table& table, const std::string& key, const Columns& columns,
                       const Predicate& predicate, const ModelRead& read);
+  static bool MatchesTuple(const Table& table, const std::string& key, const Columns& columns,
+                           const Predicate& predicate, const ModelRead& read);
   static bool MatchesColumn(const Table& table, const std::string& key, const Columns& columns,
                             const Predicate& predicate, const ModelRead& read);
   static ColumnType TypeOf(const TableOptions& options, size_t family, std::string_view qualifier);

@@ -322,6 +322,43 @@ bool Model::MatchesColumn(const Table& table, const std::string& key, const Colu
   });
 }
 
+// From the left: at each column the row is below, at or above the value, or has none.
+bool Model::MatchesTuple(const Table& table, const std::string& key, const Columns& columns,
+                         const Predicate& predicate, const ModelRead& read) {
+  using Kind = Predicate::Kind;
+  const std::vector<Predicate>& children = predicate.children();
+  const auto compare = [&](size_t place) -> std::optional<int> {
+    for (const Predicate& child : children) {
+      const auto is = [&](Kind kind) {
+        std::string name = "_row";
+        if (!child.is_row_key()) name = child.family() + ":" + child.qualifier();
+        if (!child.is_row_key() && child.family().empty()) name = child.qualifier();
+        Predicate alone = Predicate::Compare(kind, name, {child.values()[place]});
+        if (!child.functions().empty()) alone = alone.WithFunctions(child.functions());
+        if (child.type().has_value()) alone = alone.As(*child.type());
+        return MatchesColumn(table, key, columns, alone, read);
+      };
+      if (is(Kind::kEqual)) continue;
+      if (is(Kind::kLess)) return -1;
+      if (is(Kind::kGreater)) return 1;
+      return std::nullopt;
+    }
+    return 0;
+  };
+  const Kind kind = children[0].kind();
+  const std::optional<int> first = compare(0);
+  if (kind == Kind::kBetween) {
+    const std::optional<int> second = compare(1);
+    return first.has_value() && *first >= 0 && second.has_value() && *second <= 0;
+  }
+  if (!first.has_value()) return false;
+  const bool is_less = kind == Kind::kLess || kind == Kind::kLessOrEqual;
+  const bool takes_equal =
+      kind == Kind::kEqual || kind == Kind::kLessOrEqual || kind == Kind::kGreaterOrEqual;
+  if (*first == 0) return takes_equal;
+  return kind != Kind::kEqual && (*first < 0) == is_less;
+}
+
 bool Model::Matches(const Table& table, const std::string& key, const Columns& columns,
                     const Predicate& predicate, const ModelRead& read) {
   const auto matches = [&](const Predicate& child) {
@@ -337,6 +374,8 @@ bool Model::Matches(const Table& table, const std::string& key, const Columns& c
       return std::any_of(children.begin(), children.end(), matches);
     case Predicate::Kind::kNot:
       return !matches(children[0]);
+    case Predicate::Kind::kTuple:
+      return MatchesTuple(table, key, columns, predicate, read);
     default:
       return MatchesColumn(table, key, columns, predicate, read);
   }

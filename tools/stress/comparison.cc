@@ -24,12 +24,13 @@ ModelRead ModelReadOf(const ReadOptions& read) {
 /// The reads of one table at one point in time.
 class Reads {
  public:
-  Reads(const Moment& moment, const test::TablePlan& plan, uint64_t seed)
+  Reads(const Moment& moment, const NamedPlan& table, uint64_t seed)
       : moment_(moment),
-        table_(plan.options),
-        keys_(plan.keys),
+        table_(table.plan.options),
+        name_(table.name),
+        keys_(table.plan.keys),
         dice_(seed),
-        generator_(&dice_, &plan) {}
+        generator_(&dice_, &table.plan) {}
 
   Status CompareGet();
   Status CompareMultiGet();
@@ -48,6 +49,7 @@ class Reads {
 
   const Moment& moment_;
   const TableOptions& table_;
+  const std::string& name_;  // In the database.
   const std::vector<std::string>& keys_;
   test::Dice dice_;
   test::Generator generator_;
@@ -66,7 +68,7 @@ Status Reads::CompareGet() {
   const ReadOptions read = NewRead();
   const std::string& key = dice_.Pick(keys_);
   const std::string where = Where("get " + test::Shown(key));
-  const auto row = moment_.engine->Get(read, table_.name, key);
+  const auto row = moment_.engine->Get(read, name_, key);
   if (!row.has_value()) return In(where, row.error());
   const auto expected = moment_.model->Get(table_.name, key, ModelReadOf(read));
   std::optional<ModelRow> found;
@@ -78,7 +80,7 @@ Status Reads::CompareMultiGet() {
   const ReadOptions read = NewRead();
   std::vector<std::string_view> keys(dice_.Below(12));
   for (std::string_view& key : keys) key = dice_.Pick(keys_);
-  const auto rows = moment_.engine->MultiGet(read, table_.name, keys);
+  const auto rows = moment_.engine->MultiGet(read, name_, keys);
   if (!rows.has_value()) return In(Where("multi-get"), rows.error());
   for (size_t i = 0; i < keys.size(); ++i) {
     const std::string key(keys[i]);
@@ -95,7 +97,7 @@ Status Reads::CompareRange() {
   const ScanOptions scan = generator_.NewScan();
   const ReadOptions read = NewRead();
   const std::string where = Where(test::Describe(scan));
-  const auto found = ReadAll(moment_.engine->Scan(read, table_.name, scan));
+  const auto found = ReadAll(moment_.engine->Scan(read, name_, scan));
   if (!found.has_value()) return In(where, found.error());
   return SameRows(where, moment_.model->Scan(table_.name, scan, ModelReadOf(read)), *found);
 }
@@ -106,7 +108,7 @@ Status Reads::CompareQuery() {
   const ReadOptions read = NewRead();
   const std::string where = Where("query " + predicate.ToString() +
                                   (query.order_by.empty() ? "" : " order by " + query.order_by));
-  const auto found = ReadAll(moment_.engine->Query(read, table_.name, predicate, query));
+  const auto found = ReadAll(moment_.engine->Query(read, name_, predicate, query));
   // An index that is asked for by name may be unable to serve a predicate.
   const bool may_refuse = !query.use_index.empty() || !query.use_indexes.empty();
   if (may_refuse && found.status().code() == StatusCode::kInvalidArgument) return {};
@@ -124,12 +126,12 @@ Status Reads::CompareCounts(const Predicate& predicate, const QueryOptions& quer
   counted.no_index = query.no_index;
   counted.use_indexes = query.use_indexes;
   const uint64_t expected = moment_.model->Count(table_.name, predicate, 0);
-  const auto count = moment_.engine->Count(read, table_.name, predicate, counted);
+  const auto count = moment_.engine->Count(read, name_, predicate, counted);
   if (!count.has_value()) return In(where, count.error());
   if (*count != expected) {
     return Mismatch(where + ", counted", std::to_string(expected), std::to_string(*count));
   }
-  const auto explained = moment_.engine->Explain(read, table_.name, predicate, counted);
+  const auto explained = moment_.engine->Explain(read, name_, predicate, counted);
   if (!explained.has_value()) return In(where, explained.error());
   if (explained->rows == expected) return {};
   return Mismatch(where + ", explained", std::to_string(expected) + " rows",
@@ -144,33 +146,34 @@ Status Reads::CompareOrder(const IndexOptions& index) {
   ReadOptions read;
   read.snapshot = moment_.snapshot;
   const std::string where = Where("all rows by index " + index.name);
-  const auto found = ReadAll(moment_.engine->Query(read, table_.name, {}, query));
+  const auto found = ReadAll(moment_.engine->Query(read, name_, {}, query));
   if (!found.has_value()) return In(where, found.error());
   return SameRows(where, moment_.model->Query(table_.name, {}, query, ModelReadOf(read)), *found);
 }
 
 }  // namespace
 
-Status CompareTable(const Moment& moment, const TableOptions& table, bool reverse) {
+Status CompareTable(const Moment& moment, const NamedPlan& table, bool reverse) {
   ScanOptions scan;
   scan.reverse = reverse;
   ReadOptions read;
   read.snapshot = moment.snapshot;
   read.versions = kAllVersions;
-  const std::string where = Format("{}: scan{}{}", table.name, reverse ? " in reverse" : "",
+  const std::string& known = table.plan.options.name;
+  const std::string where = Format("{}: scan{}{}", known, reverse ? " in reverse" : "",
                                    moment.snapshot != nullptr ? " at a snapshot" : "");
   const auto found = ReadAll(moment.engine->Scan(read, table.name, scan));
   if (!found.has_value()) return In(where, found.error());
-  return SameRows(where, moment.model->Scan(table.name, scan, ModelReadOf(read)), *found);
+  return SameRows(where, moment.model->Scan(known, scan, ModelReadOf(read)), *found);
 }
 
-Status CompareReads(const Moment& moment, const test::TablePlan& plan, uint64_t seed) {
-  Reads reads(moment, plan, seed);
+Status CompareReads(const Moment& moment, const NamedPlan& table, uint64_t seed) {
+  Reads reads(moment, table, seed);
   for (int i = 0; i < 6; ++i) RETURN_IF_ERROR(reads.CompareGet());
   RETURN_IF_ERROR(reads.CompareMultiGet());
   for (int i = 0; i < 2; ++i) RETURN_IF_ERROR(reads.CompareRange());
   for (int i = 0; i < 3; ++i) RETURN_IF_ERROR(reads.CompareQuery());
-  const std::vector<IndexOptions>& indexes = plan.options.indexes;
+  const std::vector<IndexOptions>& indexes = table.plan.options.indexes;
   return reads.CompareOrder(indexes[seed % indexes.size()]);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "engine/engine.h"
 #include "tools/generator/generator.h"
@@ -16,10 +17,16 @@ struct Moment {
   const Snapshot* snapshot = nullptr;
 };
 
+/// A table that has another name in the database than in the model.
+struct NamedPlan {
+  const test::TablePlan& plan;  ///< With the definition that the table has at the moment.
+  std::string name;             ///< In the database.
+};
+
 /// All versions of the whole table, forward or reverse.
-Status CompareTable(const Moment& moment, const TableOptions& table, bool reverse);
+Status CompareTable(const Moment& moment, const NamedPlan& table, bool reverse);
 /// Single rows, ranges, queries through each index and without, counts and explanations; `seed`
 /// chooses them. Errors: a Mismatch, or that of the database.
-Status CompareReads(const Moment& moment, const test::TablePlan& plan, uint64_t seed);
+Status CompareReads(const Moment& moment, const NamedPlan& table, uint64_t seed);
 
 }  // namespace tandem::stress

@@ -13,7 +13,8 @@
 //
 // Counters are incremented by all threads. An increment begins, with `begun`, and is acknowledged
 // with the new value, which counts those before it: where the level survives the process, `kept`
-// rises to that. So it is with the transfers that an account takes part in.
+// rises to that. The stamps of the last ones stay (survival.h). So it is with the transfers that an
+// account takes part in.
 //
 // An append to a list begins and is acknowledged as an increment is. Besides, each place of the
 // list has the token that some call has returned there (lists.h).
@@ -64,6 +65,8 @@ enum class Count : uint8_t {
   kSplits,
   kRegionMerges,
   kIncrements,
+  kEchoes,
+  kObserverChanges,
   kTransfers,
   kAppends,
   kPassedTables,
@@ -85,9 +88,25 @@ enum class Count : uint8_t {
   kCounts,
 };
 
-/// How often a counter was incremented by 1; begun >= acked >= kept.
+/// When the operation that returned this number began and ended; 0: none.
+struct NumberedStamps {
+  std::atomic<uint64_t> number, began, ended;
+};
+
+/// How often a counter was incremented by 1; begun >= acked >= kept. The n-th, once it has
+/// returned, has last[n % kEntries], unless a later one has it.
 struct CounterState {
   std::atomic<uint64_t> begun, acked, kept;
+  NumberedStamps last[kEntries];
+
+  /// A process that ends in between leaves none.
+  void Returned(uint64_t number, uint64_t began, uint64_t ended) {
+    NumberedStamps& entry = last[number % kEntries];
+    entry.number = 0;
+    entry.began = began;
+    entry.ended = ended;
+    entry.number = number;
+  }
 
   void KeepThrough(uint64_t count) {
     uint64_t before = kept;
@@ -95,7 +114,12 @@ struct CounterState {
     }
   }
   /// After a recovery.
-  void GoOnFrom(uint64_t count) { begun = acked = kept = count; }
+  void GoOnFrom(uint64_t count) {
+    begun = acked = kept = count;
+    for (NumberedStamps& entry : last) {
+      if (entry.number > count) entry.number = 0;
+    }
+  }
 };
 
 inline constexpr uint32_t kListThreads = 64;

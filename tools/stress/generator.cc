@@ -19,6 +19,8 @@ class ScriptGenerator {
  private:
   void AddUsual();
   void AddMaintenance();
+  void AddChange();
+  void AddDrop();
   void AddCrash();
   void AddFault();
   Step Simple(Step::Kind kind, uint64_t number = 0) {
@@ -28,6 +30,7 @@ class ScriptGenerator {
     return step;
   }
   Step Write();
+  Step Load(const std::string& table);
   void AddMirrored(Step* step);
   ModelOperation Operation(bool loose);
   std::optional<int64_t> Time();
@@ -53,6 +56,9 @@ void ScriptGenerator::Add(uint64_t steps) {
     }
   }
   for (const char* table : {kNorth, kSouth, kLoose}) {
+    Step create = Simple(Step::Kind::kCreate);
+    create.name = table;
+    Push(create);
     Step check = Simple(Step::Kind::kCheck, dice_.Below(1'000'000));
     check.name = table;
     Push(check);
@@ -63,9 +69,10 @@ void ScriptGenerator::Add(uint64_t steps) {
 
 void ScriptGenerator::AddUsual() {
   const uint64_t choice = dice_.Below(1000);
-  if (choice < 720) return Push(Write());
-  if (choice < 800) return Push(Simple(Step::Kind::kAdvance, dice_.Below(5000)));
-  if (choice < 930) return AddMaintenance();
+  if (choice < 700) return Push(Write());
+  if (choice < 775) return Push(Simple(Step::Kind::kAdvance, dice_.Below(5000)));
+  if (choice < 895) return AddMaintenance();
+  if (choice < 930) return AddChange();
   Step check = Simple(Step::Kind::kCheck, dice_.Below(1'000'000));
   check.name = Table();
   Push(check);
@@ -90,11 +97,57 @@ void ScriptGenerator::AddMaintenance() {
   Push(care);
 }
 
+/// Of a table, or of the named snapshots.
+void ScriptGenerator::AddChange() {
+  const uint64_t choice = dice_.Below(100);
+  const auto of = [&](Step::Kind kind, std::string table) {
+    Step step = Simple(kind, dice_.Below(1'000'000));
+    step.name = std::move(table);
+    Push(step);
+  };
+  const char* const mirrored = dice_.Chance(50) ? kNorth : kSouth;
+  if (choice < 28) return of(Step::Kind::kChangeIndex, mirrored);
+  if (choice < 52) return Push(Load(mirrored));
+  if (choice < 62) return of(Step::Kind::kObserve, mirrored);
+  if (choice < 74) return Push(Simple(Step::Kind::kNameSnapshot));
+  if (choice < 82) return Push(Simple(Step::Kind::kDropSnapshot, dice_.Below(1'000'000)));
+  if (choice < 89) return of(Step::Kind::kRename, Table());
+  if (choice < 92) return of(Step::Kind::kCreate, Table());
+  if (choice < 96) return of(Step::Kind::kTruncate, Table());
+  AddDrop();
+}
+
+/// A table is dropped, and made again after some work that finds it missing.
+void ScriptGenerator::AddDrop() {
+  Step step = Simple(Step::Kind::kDrop);
+  step.name = Table();
+  Push(step);
+  if (dice_.Chance(50)) {
+    for (uint64_t count = dice_.Below(6); count > 0; --count) Push(Write());
+  }
+  step.kind = Step::Kind::kCreate;
+  Push(step);
+}
+
+Step ScriptGenerator::Load(const std::string& table) {
+  Step step = Simple(Step::Kind::kLoad);
+  test::Generator generator(&dice_, &tables_[table == kNorth ? 0 : 1]);
+  for (uint64_t count = 1 + dice_.Below(10); count > 0; --count) {
+    ModelOperation put = generator.Put(0);
+    put.timestamp = Time();
+    step.operations.push_back(std::move(put));
+  }
+  return step;
+}
+
 /// Work that the cut interrupts, then the cut; what one recovery left is put to the test of the
 /// next before anything else made it durable.
 void ScriptGenerator::AddCrash() {
   if (dice_.Chance(20)) return Push(Simple(Step::Kind::kKill));
-  if (dice_.Chance(75)) {
+  if (dice_.Chance(35)) {
+    Push(Simple(Step::Kind::kPowerOffAt, 1 + dice_.Below(15)));
+    AddChange();
+  } else if (dice_.Chance(75)) {
     Push(Simple(Step::Kind::kPowerOffAt, 1 + dice_.Below(dice_.Chance(50) ? 30 : 300)));
     for (uint64_t count = dice_.Below(40); count > 0; --count) AddUsual();
   }
@@ -122,6 +175,7 @@ void ScriptGenerator::AddFault() {
     fault.error = takes_space && dice_.Chance(30) ? "space" : "io";
     Push(fault);
   }
+  if (dice_.Chance(40)) AddChange();
   for (uint64_t count = 1 + dice_.Below(60); count > 0; --count) AddUsual();
   Push(Simple(Step::Kind::kHeal));
   if (!dice_.Chance(30)) return;

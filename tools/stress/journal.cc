@@ -17,6 +17,7 @@ using test::ModelOperation;
 using test::ModelRow;
 
 void ApplyTo(Model* model, const JournalBatch& batch) {
+  if (!batch.emptied.empty()) model->Truncate(batch.emptied);
   for (const ModelOperation& operation : batch.operations) {
     model->Apply(operation, batch.timestamp, 0);
   }
@@ -40,7 +41,13 @@ class Candidate {
   }
 
   void Advance(const JournalBatch& batch) {
+    std::vector<ModelRow> removed;
+    if (!batch.emptied.empty()) removed = state_.Scan(batch.emptied, {}, kEverything);
     ApplyTo(&state_, batch);
+    if (!batch.emptied.empty()) {
+      for (const ModelRow& row : removed) Compare(batch.emptied, row.key);
+      for (const auto& [key, row] : recovered_.at(batch.emptied)) Compare(batch.emptied, key);
+    }
     for (const ModelOperation& operation : batch.operations) {
       Compare(operation.table, operation.row);
     }
@@ -77,9 +84,10 @@ class Candidate {
 }  // namespace
 
 bool JournalBatch::surely_writes() const {
-  return std::ranges::any_of(operations, [](const ModelOperation& operation) {
+  const auto writes = [](const ModelOperation& operation) {
     return operation.kind != ModelOperation::Kind::kDeleteCell;
-  });
+  };
+  return !emptied.empty() || std::ranges::any_of(operations, writes);
 }
 
 void Journal::DropOpen() {
@@ -97,7 +105,10 @@ void Journal::MarkDurableThrough(const std::string& table) {
     return operation.table == table && operation.kind != ModelOperation::Kind::kDeleteCell;
   };
   size_t count = batches_.size();
-  while (count > 0 && std::ranges::none_of(batches_[count - 1].operations, touches)) --count;
+  while (count > 0 && batches_[count - 1].emptied != table &&
+         std::ranges::none_of(batches_[count - 1].operations, touches)) {
+    --count;
+  }
   MarkDurable(count);
 }
 

@@ -13,8 +13,9 @@ namespace tandem::stress {
 /// A batch whose write was acknowledged, or failed in a way that leaves it open.
 struct JournalBatch {
   std::vector<test::ModelOperation> operations;
-  int64_t timestamp = 0;  ///< Of operations without one.
-  bool open = false;      ///< Not acknowledged: it may be there or not.
+  int64_t timestamp = 0;     ///< Of operations without one.
+  bool open = false;         ///< Not acknowledged: it may be there or not.
+  std::string emptied = {};  ///< A table of which it removes all rows.
 
   /// Whether it surely writes something: a DeleteCell may find nothing to delete.
   bool surely_writes() const;

@@ -136,6 +136,7 @@ Status AppendToList(const Stressed& stressed, const ListAppend& append, LastLeng
   const std::string key = ListKey(append.list, stressed.expected->list_generation(append.list));
   if (state.length.begun >= kListTokens) return {};
   const uint64_t acked = state.length.acked;
+  const uint64_t began = stressed.expected->NextStamp();
   ++state.length.begun;
   const Token token{.thread = append.thread,
                     .number = static_cast<uint32_t>(state.numbers[append.thread]++)};
@@ -153,6 +154,7 @@ Status AppendToList(const Stressed& stressed, const ListAppend& append, LastLeng
   }
   RETURN_IF_ERROR(CheckPlaces(&state, tokens, where));
   (*last)[append.list] = tokens.size();
+  state.length.Returned(tokens.size(), began, stressed.expected->NextStamp());
   ++state.length.acked;
   if (append.durability >= Durability::kWritten) state.length.KeepThrough(tokens.size());
   stressed.expected->Add(Count::kAppends);
@@ -181,7 +183,7 @@ Status CheckLists(const Stressed& stressed) {
   return {};
 }
 
-Status RecoverLists(const Stressed& stressed) {
+Status RecoverLists(const Stressed& stressed, Survival* survival) {
   for (uint32_t list = 0; list < kLists; ++list) {
     ListState& state = stressed.expected->list(list);
     const std::string key = ListKey(list, stressed.expected->list_generation(list));
@@ -195,6 +197,7 @@ Status RecoverLists(const Stressed& stressed) {
     for (uint32_t thread = 0; thread < kListThreads; ++thread) {
       state.numbers[thread] = numbers[thread];
     }
+    survival->Note(state.length, tokens.size(), "list " + key);
     state.length.GoOnFrom(tokens.size());
     if (tokens.size() >= kListTokens / 2) RETURN_IF_ERROR(Renew(stressed, list));
   }

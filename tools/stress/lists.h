@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "tools/stress/stressed.h"
+#include "tools/stress/survival.h"
 
 namespace tandem::stress {
 
@@ -33,7 +34,7 @@ Status ReadList(const Stressed& stressed, uint32_t list);
 Status CheckLists(const Stressed& stressed);
 /// After the end of a process: each list begins with what was kept, has no token that was not begun
 /// and none of a thread without those before it; goes on from what is there.
-Status RecoverLists(const Stressed& stressed);
+Status RecoverLists(const Stressed& stressed, Survival* survival);
 /// A clean close keeps everything.
 void KeepLists(const Stressed& stressed);
 

@@ -3,8 +3,8 @@
 // 1. Of each thread, the batches from `kept` to `begun` may be there or not, but only the first of
 //    them up to some number: for each such number the rows that they touch must all have the
 //    generation that they had then. The largest number that fits is taken.
-// 2. Over all threads (the log has no hole): where a batch is there, every batch that was
-//    acknowledged before it began is there.
+// 2. Over all threads, and over counters, accounts and lists as well (the log has no hole): where
+//    an operation is there, every one that was acknowledged before it began is there (survival.h).
 // 3. Every other logged row has exactly its generation.
 // 4. A loose row has any generation from the one that was flushed to the one that was begun.
 // 5. A counter has a number from the one that was kept to the one that was begun.
@@ -33,6 +33,7 @@
 #include "tools/stress/stock.h"
 #include "tools/stress/stressed.h"
 #include "tools/stress/sums.h"
+#include "tools/stress/survival.h"
 #include "tools/stress/transfers.h"
 #include "tools/tandem/format_text.h"
 
@@ -62,7 +63,7 @@ class Recovery {
   Status RecoverThread(uint32_t thread);
   Status Fits(uint32_t thread, uint64_t batches) const;
   std::map<uint32_t, uint64_t> GenerationsAt(uint32_t thread, uint64_t batches) const;
-  Status CheckOrder() const;
+  void NoteBatches();
   Status TakeOver(uint32_t thread);
   Status RecoverLoose();
   Status BeginAnew();
@@ -72,6 +73,7 @@ class Recovery {
   const Workload& workload_;
   Expected& expected_;
   std::vector<Survived> survived_;
+  Survival survival_;
   std::vector<Touched> lost_;  // Slots with what they have, and what they had begun.
 };
 
@@ -79,14 +81,15 @@ Status Recovery::Run() {
   for (uint32_t thread = 0; thread < workload_.thread_count(); ++thread) {
     RETURN_IF_ERROR(RecoverThread(thread));
   }
-  RETURN_IF_ERROR(CheckOrder());
+  NoteBatches();
   for (uint32_t thread = 0; thread < workload_.thread_count(); ++thread) {
     RETURN_IF_ERROR(TakeOver(thread));
   }
   RETURN_IF_ERROR(RecoverLoose());
-  RETURN_IF_ERROR(RecoverSums(stressed_));
-  RETURN_IF_ERROR(RecoverAccounts(stressed_));
-  RETURN_IF_ERROR(RecoverLists(stressed_));
+  RETURN_IF_ERROR(RecoverSums(stressed_, &survival_));
+  RETURN_IF_ERROR(RecoverAccounts(stressed_, &survival_));
+  RETURN_IF_ERROR(RecoverLists(stressed_, &survival_));
+  RETURN_IF_ERROR(survival_.Check());
   RETURN_IF_ERROR(RecoverPassing(stressed_));
   RETURN_IF_ERROR(RecoverClaims(stressed_));
   RETURN_IF_ERROR(RecoverStock(stressed_));
@@ -159,27 +162,21 @@ Status Recovery::RecoverThread(uint32_t thread) {
   return most.has_value() ? Status() : nearest;
 }
 
-/// No hole in the log: of two batches of different threads, the later is not there without the
-/// earlier.
-Status Recovery::CheckOrder() const {
-  uint64_t last_begin = 0;
+void Recovery::NoteBatches() {
   for (uint32_t thread = 0; thread < workload_.thread_count(); ++thread) {
     const ThreadState& state = expected_.thread(thread);
+    const auto what = [&](uint64_t number) {
+      return Format("batch {} of thread {}", number + 1, thread);
+    };
     const uint64_t there = survived_[thread].least;
-    if (there == 0 || there + kEntries <= state.begun) continue;
-    last_begin = std::max(last_begin, state.entries[(there - 1) % kEntries].begin_stamp);
-  }
-  for (uint32_t thread = 0; thread < workload_.thread_count(); ++thread) {
-    const ThreadState& state = expected_.thread(thread);
+    if (there != 0 && there + kEntries > state.begun) {
+      survival_.Survived(state.entries[(there - 1) % kEntries].begin_stamp, what(there - 1));
+    }
     for (uint64_t number = survived_[thread].most; number < state.begun; ++number) {
       const uint64_t acked = state.entries[number % kEntries].ack_stamp;
-      if (acked == 0 || acked >= last_begin) continue;
-      return Mismatch(Format("after recovery: batch {} of thread {}, acknowledged at {}",
-                             number + 1, thread, acked),
-                      Format("there, since a batch that began at {} is", last_begin), "lost");
+      if (acked != 0) survival_.Lost(acked, what(number));
     }
   }
-  return {};
 }
 
 Status Recovery::TakeOver(uint32_t thread) {

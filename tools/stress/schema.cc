@@ -57,7 +57,10 @@ TableOptions North(uint64_t seed, const std::vector<std::string>& keys) {
       {"size_tag_word",
        {{"w", "size", ColumnType::kInt64},
         {"h", "tag", ColumnType::kBytes},
-        {"d", "word", ColumnType::kText}}}};
+        {"d", "word", ColumnType::kText}}},
+      {.name = "small_words",
+       .columns = {{"d", "word", ColumnType::kText}},
+       .where = "w:size < 1000 OR h:tag IS NULL"}};
   north.split_keys = SplitKeys(keys);
   return north;
 }
@@ -94,7 +97,15 @@ TableOptions NewSums() {
   sums.families = {{.name = "d", .block_size_bytes = 512}};
   sums.indexes = {{"sum", {{"d", "sum", ColumnType::kInt64}}}};
   sums.split_keys = {SumKey(kCounters / 2)};
+  sums.observers = {kEchoObserver};
   return sums;
+}
+
+TableOptions NewEcho() {
+  TableOptions echo;
+  echo.name = kEcho;
+  echo.families = {{.name = "d"}};
+  return echo;
 }
 
 std::string SumKey(uint32_t counter) { return "sum-" + std::to_string(counter); }

@@ -4,6 +4,7 @@
 //   south  its mirror: the same families, written by the same batches, stored otherwise
 //   loose  written at Durability::kMemory and by no other batch: nothing of it is ever logged
 //   sums   a few rows with two counters each, which all threads increment
+//   echo   its copy, which an observer writes (echoes.h)
 //   bank   a few accounts, between which all threads move money in transactions
 //   lists  a few rows that all threads append tokens to (lists.h)
 //   claims a few rows of each thread with names of which no two are the same (claims.h)
@@ -24,6 +25,9 @@ inline constexpr const char* kNorth = "north";
 inline constexpr const char* kSouth = "south";
 inline constexpr const char* kLoose = "loose";
 inline constexpr const char* kSums = "sums";
+inline constexpr const char* kEcho = "echo";
+/// Of sums, among Options::observers.
+inline constexpr const char* kEchoObserver = "echo";
 inline constexpr const char* kBank = "bank";
 inline constexpr const char* kListsTable = "lists";
 inline constexpr const char* kClaims = "claims";
@@ -35,8 +39,9 @@ inline constexpr int64_t kFirstBalance = 1000;
 /// regions.
 std::vector<test::TablePlan> NewTables(uint64_t seed, const std::vector<std::string>& keys);
 std::vector<test::TablePlan> NewTables(uint64_t seed, uint64_t rows);
-/// The table of counters, which only threads write, and the key of one.
+/// The table of counters, which only threads write, that of its observer, and the key of one.
 TableOptions NewSums();
+TableOptions NewEcho();
 std::string SumKey(uint32_t counter);
 /// The table of accounts, the key of one, and what it holds at first.
 TableOptions NewBank();

@@ -9,6 +9,7 @@
 
 #include "base/status_macros.h"
 #include "tandem/limits.h"
+#include "tools/simulation/bulk_load.h"
 #include "tools/stress/schema.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/format_text.h"
@@ -29,19 +30,26 @@ constexpr uint64_t kRepeatedMax = 4 << 20;
 
 bool IsTable(std::string_view name) { return name == kNorth || name == kSouth || name == kLoose; }
 
-/// The words that follow a step's name, each a letter: t a table, T one or none, n and a numbers,
-/// and c, f, h, H, e one of a list.
+/// The words that follow a step's name, each a letter: t a table, T one or none, m one of the
+/// mirrored ones, n and a numbers, and c, f, h, H, e one of a list.
 struct Grammar {
   std::string_view name;
   std::string_view words;
 };
-constexpr Grammar kSteps[] = {{"write", ""},     {"lie", ""},       {"flush", "T"},
-                              {"compact", "t"},  {"split", "tn"},   {"merge-regions", "tn"},
-                              {"work", "n"},     {"advance", "n"},  {"snapshot", ""},
-                              {"release", ""},   {"check", "tn"},   {"verify", ""},
-                              {"reopen", ""},    {"kill", ""},      {"power-off-at", "n"},
-                              {"crash", "cnha"}, {"fault", "fnHe"}, {"heal", ""},
-                              {"space", "n"}};
+constexpr Grammar kSteps[] = {{"write", ""},         {"lie", ""},
+                              {"flush", "T"},        {"compact", "t"},
+                              {"split", "tn"},       {"merge-regions", "tn"},
+                              {"work", "n"},         {"advance", "n"},
+                              {"snapshot", ""},      {"release", ""},
+                              {"check", "tn"},       {"verify", ""},
+                              {"reopen", ""},        {"kill", ""},
+                              {"power-off-at", "n"}, {"crash", "cnha"},
+                              {"fault", "fnHe"},     {"heal", ""},
+                              {"space", "n"},        {"change-index", "mn"},
+                              {"observe", "m"},      {"load", ""},
+                              {"truncate", "t"},     {"drop", "t"},
+                              {"create", "t"},       {"rename", "t"},
+                              {"name-snapshot", ""}, {"drop-snapshot", "n"}};
 constexpr std::string_view kKept[] = {"none", "all", "random"};
 constexpr std::string_view kTorn[] = {"torn", "whole"};
 constexpr std::string_view kFaulted[] = {"any",         "read", "write",         "truncate",
@@ -218,13 +226,18 @@ Status CheckOperation(const Line& line, const ModelOperation& operation, Durabil
 }
 
 Status ParseWrite(Line* line, Step* step) {
-  ASSIGN_OR_RETURN(const size_t level, line->TakeOneOf(kLevels, "a level"));
-  step->durability = static_cast<Durability>(level);
+  if (step->kind != Step::Kind::kLoad) {
+    ASSIGN_OR_RETURN(const size_t level, line->TakeOneOf(kLevels, "a level"));
+    step->durability = static_cast<Durability>(level);
+  }
   while (true) {
     Line at = *line;
     ASSIGN_OR_RETURN(ModelOperation operation, ParseOperation(line));
     RETURN_IF_ERROR(CheckOperation(at, operation, step->durability));
     step->operations.push_back(std::move(operation));
+    if (step->kind == Step::Kind::kLoad && !test::MayBeLoaded(step->operations)) {
+      return at.Refuse("puts of one table");
+    }
     if (line->peek() != ";") return {};
     line->Take();
   }
@@ -241,7 +254,9 @@ Status ParseArgument(char what, Line* line, Step* step) {
     case 'T':
       if (line->at_end()) return {};
       [[fallthrough]];
+    case 'm':
     case 't': {
+      if (what == 'm' && line->peek() == kLoose) return line->Refuse("a table: north or south");
       if (!IsTable(line->peek())) return line->Refuse("a table: north, south or loose");
       ASSIGN_OR_RETURN(step->name, line->TakeWord());
       return {};
@@ -270,7 +285,8 @@ Result<Step> ParseStep(Line line) {
   Step step;
   ASSIGN_OR_RETURN(const size_t kind, line.TakeOneOf(names, "a step"));
   step.kind = static_cast<Step::Kind>(kind);
-  if (step.kind == Step::Kind::kWrite || step.kind == Step::Kind::kLie) {
+  if (step.kind == Step::Kind::kWrite || step.kind == Step::Kind::kLie ||
+      step.kind == Step::Kind::kLoad) {
     RETURN_IF_ERROR(ParseWrite(&line, &step));
   }
   for (const char what : kSteps[kind].words) RETURN_IF_ERROR(ParseArgument(what, &line, &step));
@@ -305,13 +321,15 @@ std::string Print(const Step& step) {
   const Grammar& grammar = kSteps[static_cast<size_t>(step.kind)];
   std::string text(grammar.name);
   for (size_t i = 0; i < step.operations.size(); ++i) {
-    if (i == 0) text.append(" ").append(kLevels[static_cast<size_t>(step.durability)]);
+    if (i == 0 && step.kind != Step::Kind::kLoad) {
+      text.append(" ").append(kLevels[static_cast<size_t>(step.durability)]);
+    }
     text += (i == 0 ? " " : " ; ") + PrintOperation(step.operations[i]);
   }
   for (const char what : grammar.words) {
     if (what == 'T' && step.name.empty()) continue;
     text += " ";
-    if (what == 't' || what == 'T') text += Word(step.name);
+    if (what == 't' || what == 'T' || what == 'm') text += Word(step.name);
     if (what == 'c' || what == 'f') text += step.name;
     if (what == 'h' || what == 'H') text += step.how;
     if (what == 'e') text += step.error;

@@ -14,6 +14,15 @@
 //   advance MICROS                           the clock
 //   snapshot                                 taken, of at most three that are held
 //   release                                  the oldest snapshot
+//   change-index TABLE N                     an index that the table was not made with comes, or
+//                                            goes where it is there; TABLE: north or south
+//   observe TABLE                            an observer that changes nothing comes, or goes
+//   load OPERATION [; OPERATION]...          puts of one table, in bulk
+//   truncate TABLE                           drop TABLE, unless another one is dropped
+//   create TABLE                             one that was dropped
+//   rename TABLE                             to another name, or back
+//   name-snapshot                            one that has a name, of at most three
+//   drop-snapshot N                          the N-th of these
 //   check TABLE SEED                         reads of every kind, now or at a snapshot
 //   verify                                   deep
 //   reopen                                   closed and opened
@@ -74,6 +83,15 @@ struct Step {
     kFault,
     kHeal,
     kSpace,
+    kChangeIndex,
+    kObserve,
+    kLoad,
+    kTruncate,
+    kDrop,
+    kCreate,
+    kRename,
+    kNameSnapshot,
+    kDropSnapshot,
   };
   Kind kind = Kind::kWrite;
   std::string name = {};   ///< A table; what survives a crash; which operation of the disk fails.

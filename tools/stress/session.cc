@@ -107,6 +107,7 @@ Status Session::RunStep(const Step& step) {
   if (step.kind == Step::Kind::kCrash) return Crash(step);
   if (step.kind == Step::Kind::kKill) return Crash(step);
   if (engine_ == nullptr) return {};
+  if (step.kind >= Step::Kind::kChangeIndex) return Change(step);
   switch (step.kind) {
     case Step::Kind::kWrite:
       return Write(step, true);
@@ -115,7 +116,8 @@ Status Session::RunStep(const Step& step) {
     case Step::Kind::kFlush:
       return Flush(step.name);
     case Step::Kind::kCompact:
-      return In("compact " + step.name, engine_->Compact(step.name));
+      if (!exists(step.name)) return {};
+      return In("compact " + step.name, engine_->Compact(NameOf(step.name)));
     case Step::Kind::kSplit:
       return Split(step);
     case Step::Kind::kMergeRegions:
@@ -131,7 +133,7 @@ Status Session::RunStep(const Step& step) {
       if (snapshots_.size() == kSnapshotsMax) snapshots_.pop_front();
       auto snapshot = engine_->TakeSnapshot();
       if (!snapshot.has_value()) return In("snapshot", snapshot.error());
-      snapshots_.push_back({*std::move(snapshot), model_});
+      snapshots_.push_back({*std::move(snapshot), model_, places_});
       return {};
     }
     case Step::Kind::kRelease:
@@ -150,11 +152,9 @@ Status Session::RunStep(const Step& step) {
       return {};
     case Step::Kind::kHeal:
       return Heal();
-    case Step::Kind::kCrash:
-    case Step::Kind::kKill:
-      break;
+    default:
+      return {};
   }
-  return {};
 }
 
 const std::string& Session::KeyOf(const Step& step) const {
@@ -165,28 +165,31 @@ const std::string& Session::KeyOf(const Step& step) const {
 // At a key of the workload, or in the middle of the largest region.
 Status Session::Split(const Step& step) {
   constexpr size_t kRegionsUsed = 16;
+  if (!exists(step.name)) return {};
+  const std::string name = NameOf(step.name);
   for (const TableInfo& table : engine_->Info().tables) {
-    if (table.options.name == step.name && table.regions.size() >= kRegionsUsed) return {};
+    if (table.options.name == name && table.regions.size() >= kRegionsUsed) return {};
   }
   SplitOptions options;
   if (step.number % 3 != 0) options.key = KeyOf(step);
-  const Status status = engine_->Split(step.name, options).status();
+  const Status status = engine_->Split(name, options).status();
   if (status.code() == StatusCode::kInvalidArgument) return {};  // There is no boundary.
   return In("split " + step.name, status);
 }
 
 // The region of a key of the workload and the one after it, or the smallest two.
 Status Session::MergeRegions(const Step& step) {
+  if (!exists(step.name)) return {};
   RegionMergeOptions options;
   if (step.number % 3 != 0) options.key = KeyOf(step);
-  const Status status = engine_->MergeRegions(step.name, options).status();
+  const Status status = engine_->MergeRegions(NameOf(step.name), options).status();
   if (status.code() == StatusCode::kInvalidArgument) return {};  // No region follows it.
   return In("merge regions of " + step.name, status);
 }
 
 Status Session::Write(const Step& step, bool expected) {
   WriteBatch batch;
-  for (const ModelOperation& operation : step.operations) operation.AddTo(&batch);
+  for (const ModelOperation& operation : InDatabase(step.operations)) operation.AddTo(&batch);
   WriteOptions options;
   options.durability = step.durability;
   Status status = engine_->Write(options, batch);
@@ -195,6 +198,12 @@ Status Session::Write(const Step& step, bool expected) {
     status = engine_->Write(options, batch);
   }
   result_.counts.operations += step.operations.size();
+  const auto is_dropped = [&](const auto& operation) { return !exists(operation.table); };
+  const auto is_observed = [&](const auto& operation) {
+    return places_.at(operation.table).observed;
+  };
+  if (std::ranges::any_of(step.operations, is_dropped)) return CheckNotFound(status, step);
+  result_.counts.observed_writes += std::ranges::any_of(step.operations, is_observed) ? 1 : 0;
   if (std::ranges::any_of(step.operations, [&](const auto& put) { return model_.Refuses(put); })) {
     return CheckRefused(status, step);
   }
@@ -206,6 +215,15 @@ Status Session::Write(const Step& step, bool expected) {
     JournalOf(step).Append({step.operations, std::max(now(), last_timestamp_ + 1), true});
   }
   return In("write", status);
+}
+
+// A value in it may be refused first.
+Status Session::CheckNotFound(const Status& status, const Step& step) {
+  if (!status.ok() && is_failing()) return {};
+  if (status.code() == StatusCode::kNotFound) return {};
+  if (status.code() == StatusCode::kInvalidArgument) return {};
+  return Mismatch("write " + step.operations[0].Describe(), "refused: a table is dropped",
+                  status.ToString());
 }
 
 Status Session::CheckRefused(const Status& status, const Step& step) {
@@ -231,7 +249,14 @@ Status Session::Acknowledge(const Step& step) {
 }
 
 Status Session::Flush(const std::string& table) {
-  RETURN_IF_ERROR(In("flush " + table, engine_->Flush(table)));
+  if (!table.empty() && !exists(table)) return {};
+  RETURN_IF_ERROR(In("flush " + table, engine_->Flush(table.empty() ? table : NameOf(table))));
+  NoteFlushed(table);
+  return {};
+}
+
+/// Empty: every table.
+void Session::NoteFlushed(const std::string& table) {
   for (const test::TablePlan& plan : tables_) {
     const std::string& name = plan.options.name;
     if (!table.empty() && name != table) continue;
@@ -239,20 +264,38 @@ Status Session::Flush(const std::string& table) {
     journal.DropOpen();
     journal.MarkDurableThrough(name);
   }
-  return {};
 }
 
 Status Session::Check(const Step& step) {
   ++result_.counts.checks;
-  const auto table = std::ranges::find_if(
-      tables_, [&](const test::TablePlan& plan) { return plan.options.name == step.name; });
-  Moment moment{engine_.get(), &model_};
   if (step.number % 3 == 0 && !snapshots_.empty()) {
     const HeldSnapshot& held = snapshots_[step.number % snapshots_.size()];
-    moment = {engine_.get(), &held.model, &held.snapshot};
+    return CheckAt({engine_.get(), &held.model, &held.snapshot}, held.places, step);
   }
-  RETURN_IF_ERROR(CompareTable(moment, table->options, step.number % 2 == 0));
-  return CompareReads(moment, *table, step.number);
+  if (step.number % 3 == 1 && !named_.empty()) {
+    const NamedSnapshot& named = named_[step.number % named_.size()];
+    const auto snapshot = engine_->OpenSnapshot(named.name);
+    if (!snapshot.has_value()) return In("open " + named.name, snapshot.error());
+    ++result_.counts.snapshot_checks;
+    return CheckAt({engine_.get(), &named.model, &*snapshot}, named.places, step);
+  }
+  return CheckAt({engine_.get(), &model_}, places_, step);
+}
+
+/// With the definition and the name that the table had then.
+Status Session::CheckAt(const Moment& moment, const Places& places, const Step& step) {
+  test::TablePlan plan = PlanOf(step.name);
+  plan.options = moment.model->table(step.name);
+  if (!places.at(step.name).exists) {
+    ReadOptions read;
+    read.snapshot = moment.snapshot;
+    const Status status = engine_->Scan(read, step.name, {}).status();
+    if (status.code() == StatusCode::kNotFound) return {};
+    return Mismatch("scan of the dropped table " + step.name, "kNotFound", status.ToString());
+  }
+  const NamedPlan table{plan, NameAt(places, step.name)};
+  RETURN_IF_ERROR(CompareTable(moment, table, step.number % 2 == 0));
+  return CompareReads(moment, table, step.number);
 }
 
 Status Session::Verify() {
@@ -268,10 +311,17 @@ Status Session::Verify() {
 
 void SessionCounts::Add(const SessionCounts& other) {
   for (uint64_t SessionCounts::*field :
-       {&SessionCounts::steps, &SessionCounts::operations, &SessionCounts::checks,
-        &SessionCounts::kills, &SessionCounts::crashes, &SessionCounts::recoveries_cut,
-        &SessionCounts::faults_struck, &SessionCounts::writes_failed, &SessionCounts::full_disks,
-        &SessionCounts::resumed}) {
+       {&SessionCounts::steps,           &SessionCounts::operations,
+        &SessionCounts::checks,          &SessionCounts::kills,
+        &SessionCounts::crashes,         &SessionCounts::recoveries_cut,
+        &SessionCounts::faults_struck,   &SessionCounts::writes_failed,
+        &SessionCounts::full_disks,      &SessionCounts::resumed,
+        &SessionCounts::index_changes,   &SessionCounts::observer_changes,
+        &SessionCounts::observed_writes, &SessionCounts::bulk_loads,
+        &SessionCounts::truncations,     &SessionCounts::drops,
+        &SessionCounts::creations,       &SessionCounts::renames,
+        &SessionCounts::named_snapshots, &SessionCounts::snapshot_drops,
+        &SessionCounts::snapshot_checks, &SessionCounts::changes_failed}) {
     this->*field += other.*field;
   }
 }

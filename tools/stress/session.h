@@ -15,6 +15,10 @@ namespace tandem::stress {
 struct SessionCounts {
   uint64_t steps = 0, operations = 0, checks = 0, kills = 0, crashes = 0, recoveries_cut = 0;
   uint64_t faults_struck = 0, writes_failed = 0, full_disks = 0, resumed = 0;
+  uint64_t index_changes = 0, observer_changes = 0, observed_writes = 0, bulk_loads = 0;
+  uint64_t truncations = 0, drops = 0, creations = 0, renames = 0;
+  uint64_t named_snapshots = 0, snapshot_drops = 0, snapshot_checks = 0;
+  uint64_t changes_failed = 0;  ///< Of tables and named snapshots, by a fault or a power cut.
   void Add(const SessionCounts& other);
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/status_macros.h"
 #include "tools/generator/tuning.h"
+#include "tools/simulation/same_observer.h"
 #include "tools/stress/comparison.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/schema.h"
@@ -47,6 +48,7 @@ Status Session::Start() {
   for (const test::TablePlan& plan : tables_) {
     RETURN_IF_ERROR(In("create " + plan.options.name, engine_->CreateTable(plan.options)));
     model_.CreateTable(plan.options);
+    places_[plan.options.name] = {};
   }
   logged_ = std::make_unique<Journal>(std::vector<std::string>{kNorth, kSouth}, model_);
   loose_ = std::make_unique<Journal>(std::vector<std::string>{kLoose}, model_);
@@ -57,6 +59,7 @@ Status Session::Open() {
   executor_ = std::make_unique<test::InlineExecutor>(clock_);
   Options options;
   options.create_if_missing = true;
+  options.observers[test::kSameObserver] = test::NewSameObserver();
   base::FileSystem* const files =
       simulated_ != nullptr ? static_cast<base::FileSystem*>(simulated_.get()) : real_.get();
   auto engine = engine::Engine::Open(path_, options, test::RandomTuning(script_.seed),
@@ -73,15 +76,15 @@ Status Session::Open() {
 Status Session::LearnTime() {
   Step step;
   step.operations.push_back({ModelOperation::Kind::kPut,
-                             kSouth,
+                             LoggedTable(),
                              "a row for the time",
                              "d",
                              {{"note", "x"}},
                              std::nullopt});
   WriteBatch batch;
-  step.operations[0].AddTo(&batch);
+  InDatabase(step.operations)[0].AddTo(&batch);
   RETURN_IF_ERROR(In("write after opening", engine_->Write({}, batch)));
-  const auto row = engine_->Get({}, kSouth, step.operations[0].row);
+  const auto row = engine_->Get({}, NameOf(LoggedTable()), step.operations[0].row);
   if (!row.has_value()) return In("get after opening", row.error());
   const bool there = row->has_value() && (*row)->cells().size() == 1;
   const int64_t assigned = there ? (*row)->cells()[0].timestamp : 0;
@@ -133,9 +136,10 @@ Status Session::Reopen() {
 Status Session::CheckAll() {
   const Moment moment{engine_.get(), &model_};
   for (const test::TablePlan& plan : tables_) {
-    RETURN_IF_ERROR(CompareTable(moment, plan.options, false));
+    const std::string& table = plan.options.name;
+    if (exists(table)) RETURN_IF_ERROR(CompareTable(moment, {plan, NameOf(table)}, false));
   }
-  return {};
+  return CheckSchema(false);
 }
 
 Status Session::Crash(const Step& step) {
@@ -180,8 +184,13 @@ Status Session::Recover(bool killed) {
   std::vector<std::vector<ModelRow>> content;
   ReadOptions read;
   read.versions = std::numeric_limits<uint32_t>::max();
+  RETURN_IF_ERROR(CheckSchema(true));
   for (const test::TablePlan& plan : tables_) {
-    auto rows = ReadAll(engine_->Scan(read, plan.options.name, {}));
+    if (!exists(plan.options.name)) {
+      content.emplace_back();
+      continue;
+    }
+    auto rows = ReadAll(engine_->Scan(read, NameOf(plan.options.name), {}));
     if (!rows.has_value()) return In("scan after recovery", rows.error());
     content.push_back(*std::move(rows));
   }
@@ -190,6 +199,7 @@ Status Session::Recover(bool killed) {
   model_.TakeTable(kNorth, logged);
   model_.TakeTable(kSouth, logged);
   model_.TakeTable(kLoose, loose);
+  for (const test::TablePlan& plan : tables_) model_.TakeSchema(plan.options);
   RETURN_IF_ERROR(LearnTime());
   RETURN_IF_ERROR(Verify());
   return CheckAll();
@@ -236,13 +246,13 @@ Status Session::Resume() {
   Step step;
   step.durability = Durability::kSynced;
   step.operations.push_back({ModelOperation::Kind::kPut,
-                             kNorth,
+                             LoggedTable(),
                              "a row after a full disk",
                              "d",
                              {{"note", "x"}},
                              last_timestamp_ + 1});
   WriteBatch batch;
-  step.operations[0].AddTo(&batch);
+  InDatabase(step.operations)[0].AddTo(&batch);
   Status status;
   for (int attempt = 0; attempt < 10; ++attempt) {
     executor_->Drain();

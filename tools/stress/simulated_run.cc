@@ -38,7 +38,19 @@ std::vector<std::pair<std::string, uint64_t>> Table(const SessionCounts& counts,
           {"faults_struck", counts.faults_struck},
           {"full_disks", counts.full_disks},
           {"resumed", counts.resumed},
-          {"writes_failed", counts.writes_failed}};
+          {"writes_failed", counts.writes_failed},
+          {"index_changes", counts.index_changes},
+          {"observer_changes", counts.observer_changes},
+          {"observed_writes", counts.observed_writes},
+          {"bulk_loads", counts.bulk_loads},
+          {"truncations", counts.truncations},
+          {"tables_dropped", counts.drops},
+          {"tables_created", counts.creations},
+          {"tables_renamed", counts.renames},
+          {"named_snapshots", counts.named_snapshots},
+          {"snapshots_dropped", counts.snapshot_drops},
+          {"snapshots_checked", counts.snapshot_checks},
+          {"changes_failed", counts.changes_failed}};
 }
 
 /// What is wrong, where, and how to see it again.

@@ -19,6 +19,17 @@ constexpr uint32_t kAllVersions = std::numeric_limits<uint32_t>::max();
 
 constexpr std::string_view kLevelNames[] = {"memory", "buffered", "written", "synced"};
 
+Status StatusOf(const Status& status) { return status; }
+Status StatusOf(const Result<bool>& result) { return result.status(); }
+
+/// What `write` returns when nobody has set the observers of a table beside it.
+template <typename Write>
+auto TryAgain(const Write& write) {
+  auto result = write();
+  while (StatusOf(result).code() == StatusCode::kConflict) result = write();
+  return result;
+}
+
 /// That a row of north has a generation.
 Predicate HasGeneration(const Workload& workload, uint32_t slot, uint64_t generation) {
   const auto row = workload.StateAt(slot, generation, kNorth, {0, 1, {}});
@@ -39,7 +50,8 @@ Status WriteChecked(const Stressed& stressed, const Touched& row, const WriteOpt
       {HasGeneration(*stressed.workload, row.slot, row.previous), true}};
   for (const auto& [condition, holds] : checks) {
     stressed.Begin("write with a condition");
-    const auto applied = stressed.database->CheckAndMutate(options, kNorth, key, condition, batch);
+    const auto applied = TryAgain(
+        [&] { return stressed.database->CheckAndMutate(options, kNorth, key, condition, batch); });
     if (!applied.has_value()) return applied.error();
     if (*applied == holds) continue;
     return Mismatch(Format("north: {} of row {}", condition.ToString(), test::Shown(key)),
@@ -64,8 +76,9 @@ Status WriteEntered(const Stressed& stressed, const std::vector<Touched>& touche
   stressed.log->Add(line);
   WriteOptions options;
   options.durability = durability;
-  const Status status = way == Way::kChecked ? WriteChecked(stressed, touched[0], options, batch)
-                                             : stressed.database->Write(options, batch);
+  const Status status = way == Way::kChecked
+                            ? WriteChecked(stressed, touched[0], options, batch)
+                            : TryAgain([&] { return stressed.database->Write(options, batch); });
   if (!status.ok()) return In(line, status);
   stressed.expected->Add(Count::kWrites);
   return {};

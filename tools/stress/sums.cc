@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/status_macros.h"
+#include "tools/stress/echoes.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/schema.h"
 #include "tools/tandem/format_text.h"
@@ -88,6 +89,7 @@ Status IncrementSum(const Stressed& stressed, const SumIncrement& increment, uin
   const char* how = increment.in_transaction ? " in a transaction" : "";
   stressed.log->Add(Format("increment {}{}", key, how));
   const uint64_t acked = state.acked;
+  const uint64_t began = stressed.expected->NextStamp();
   ++state.begun;
   WriteOptions options;
   options.durability = increment.durability;
@@ -99,6 +101,7 @@ Status IncrementSum(const Stressed& stressed, const SumIncrement& increment, uin
   RETURN_IF_ERROR(CheckBetween(where, std::max(acked, *last) + 1, state.begun, sum));
   RETURN_IF_ERROR(CheckBetween(where + ", its twin", sum, sum, (*sums)[1]));
   *last = sum;
+  state.Returned(sum, began, stressed.expected->NextStamp());
   ++state.acked;
   if (increment.durability >= Durability::kWritten) state.KeepThrough(sum);
   stressed.expected->Add(Count::kIncrements);
@@ -106,6 +109,7 @@ Status IncrementSum(const Stressed& stressed, const SumIncrement& increment, uin
 }
 
 Status CheckSums(const Stressed& stressed) {
+  RETURN_IF_ERROR(CheckEchoes(stressed, nullptr));
   for (uint32_t counter = 0; counter < kCounters; ++counter) {
     const uint64_t acked = stressed.expected->counter(counter).acked;
     ASSIGN_OR_RETURN(const uint64_t sum, ReadSum(stressed, counter));
@@ -123,12 +127,14 @@ Status CheckSums(const Stressed& stressed) {
   return {};
 }
 
-Status RecoverSums(const Stressed& stressed) {
+Status RecoverSums(const Stressed& stressed, Survival* survival) {
+  RETURN_IF_ERROR(CheckEchoes(stressed, nullptr));
   for (uint32_t counter = 0; counter < kCounters; ++counter) {
     CounterState& state = stressed.expected->counter(counter);
     ASSIGN_OR_RETURN(const uint64_t sum, ReadSum(stressed, counter));
     RETURN_IF_ERROR(
         CheckBetween("after recovery: counter " + SumKey(counter), state.kept, state.begun, sum));
+    survival->Note(state, sum, "counter " + SumKey(counter));
     state.GoOnFrom(sum);
   }
   return {};

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "tools/stress/stressed.h"
+#include "tools/stress/survival.h"
 
 namespace tandem::stress {
 
@@ -17,11 +18,11 @@ struct SumIncrement {
 };
 /// Increments both counters of a row. `*last` is what the thread's last increment of it returned.
 Status IncrementSum(const Stressed& stressed, const SumIncrement& increment, uint64_t* last);
-/// Reads every counter, by key and by index. Requires: nobody writes.
+/// Reads every counter, by key and by index, and its echo. Requires: nobody writes.
 Status CheckSums(const Stressed& stressed);
 /// After the end of a process: what was kept is there, and not more than was begun; goes on from
 /// what is there.
-Status RecoverSums(const Stressed& stressed);
+Status RecoverSums(const Stressed& stressed, Survival* survival);
 /// A clean close keeps everything.
 void KeepSums(const Stressed& stressed);
 

@@ -7,7 +7,9 @@
 #include <thread>
 
 #include "base/status_macros.h"
+#include "tools/simulation/same_observer.h"
 #include "tools/stress/claims.h"
+#include "tools/stress/echoes.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/hangs.h"
 #include "tools/stress/kept_files.h"
@@ -40,6 +42,8 @@ constexpr const char* kCountNames[] = {"writes",
                                        "splits",
                                        "region_merges",
                                        "increments",
+                                       "echoes",
+                                       "observer_changes",
                                        "transfers",
                                        "appends",
                                        "tables_passed",
@@ -179,6 +183,7 @@ Result<std::unique_ptr<Site>> Site::Create(const Setup& setup, const RunEnvironm
     RETURN_IF_ERROR((*database)->CreateTable(table.options));
   }
   RETURN_IF_ERROR((*database)->CreateTable(NewSums()));
+  RETURN_IF_ERROR((*database)->CreateTable(NewEcho()));
   RETURN_IF_ERROR((*database)->CreateTable(NewBank()));
   RETURN_IF_ERROR((*database)->CreateTable(NewLists()));
   RETURN_IF_ERROR((*database)->CreateTable(NewClaims()));
@@ -214,6 +219,8 @@ Status Site::OpenDatabase(uint64_t choice) {
   options.memory_bytes = kMemories[choice % 3];
   options.io = choice % 2 == 0 ? IoBackend::kPosix : IoBackend::kAuto;
   options.background_threads = 1 + static_cast<uint32_t>(choice / 3 % 3);
+  options.observers[kEchoObserver] = NewEchoObserver(expected_.get());
+  options.observers[test::kSameObserver] = test::NewSameObserver();
   stressed().Begin("open");
   auto database = Database::Open(directory_ + "/db", options);
   if (!database.has_value()) return In("open", database.error());

@@ -143,7 +143,11 @@ Status MoveMoney(const Stressed& stressed, const Transfer& transfer, LastMoves* 
     return std::max(acked, (*last)[account]) + 1;
   };
   const uint64_t from = next(transfer.from), to = next(transfer.to);
+  const uint64_t began = expected.NextStamp();
   ASSIGN_OR_RETURN(const Moved moved, Move(stressed, transfer));
+  const uint64_t ended = expected.NextStamp();
+  expected.account(transfer.from).Returned(moved.from.moves, began, ended);
+  expected.account(transfer.to).Returned(moved.to.moves, began, ended);
   (*last)[transfer.from] = moved.from.moves;
   (*last)[transfer.to] = moved.to.moves;
   RETURN_IF_ERROR(
@@ -185,7 +189,7 @@ Status CheckAccounts(const Stressed& stressed) {
   return {};
 }
 
-Status RecoverAccounts(const Stressed& stressed) {
+Status RecoverAccounts(const Stressed& stressed, Survival* survival) {
   stressed.Begin("scan of accounts after recovery");
   const std::string where = "after recovery: scan of all accounts";
   ASSIGN_OR_RETURN(const std::vector<Account> accounts,
@@ -194,6 +198,7 @@ Status RecoverAccounts(const Stressed& stressed) {
     CounterState& state = stressed.expected->account(i);
     RETURN_IF_ERROR(CheckBetween("after recovery: moves of account " + AccountKey(i), state.kept,
                                  state.begun, accounts[i].moves));
+    survival->Note(state, accounts[i].moves, "account " + AccountKey(i));
     state.GoOnFrom(accounts[i].moves);
   }
   return {};

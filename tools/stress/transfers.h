@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "tools/stress/stressed.h"
+#include "tools/stress/survival.h"
 
 namespace tandem::stress {
 
@@ -27,7 +28,7 @@ Status CheckBalances(const Stressed& stressed, const Snapshot* snapshot = nullpt
 Status CheckAccounts(const Stressed& stressed);
 /// After the end of a process: each transfer that was kept is there, no more than were begun, and
 /// none by half; goes on from what is there.
-Status RecoverAccounts(const Stressed& stressed);
+Status RecoverAccounts(const Stressed& stressed, Survival* survival);
 /// A clean close keeps everything.
 void KeepAccounts(const Stressed& stressed);
 

@@ -7,6 +7,7 @@
 #include "tools/stress/claims.h"
 #include "tools/stress/comparison.h"
 #include "tools/stress/copies.h"
+#include "tools/stress/echoes.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/loads.h"
 #include "tools/stress/passing.h"
@@ -44,7 +45,9 @@ Status Worker::Step() {
   if (choice < 760) return Scan();
   if (choice < 800) return Mirrors();
   if (choice < 830) return Markers();
-  if (choice < 840) return CheckBalances(stressed_);
+  if (choice < 838) return CheckBalances(stressed_);
+  if (choice < 841) return Echoes();
+  if (choice < 843) return ChangeObservers(stressed_, dice_.Chance(60));
   if (choice < 900) return Query();
   if (choice < 950) return Hold();
   if (choice < 991) return Past();
@@ -65,6 +68,13 @@ Status Worker::Increment() {
   return IncrementSum(
       stressed_, {.counter = counter, .durability = durability, .in_transaction = dice_.Chance(30)},
       &sums_[counter]);
+}
+
+Status Worker::Echoes() {
+  stressed_.Begin("snapshot");
+  const auto snapshot = stressed_.database->TakeSnapshot();
+  if (!snapshot.has_value()) return In("snapshot", snapshot.error());
+  return CheckEchoes(stressed_, &*snapshot);
 }
 
 Status Worker::MoveMoney() {
@@ -430,7 +440,7 @@ Status Worker::Care() {
   }
   if (dice_.Chance(15)) return PassTable(stressed_, thread_, Level());
   const char* const small =
-      dice_.Pick(std::vector{kStock, kStock, kSums, kBank, kListsTable, kClaims});
+      dice_.Pick(std::vector{kStock, kStock, kSums, kEcho, kBank, kListsTable, kClaims});
   const std::string table = dice_.Chance(30) ? small : dice_.Chance(50) ? kNorth : kSouth;
   if (dice_.Chance(75)) {
     stressed_.Begin("flush");

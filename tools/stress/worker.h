@@ -40,6 +40,7 @@ class Worker {
   Status Write();
   Status WriteLoose();
   Status Increment();
+  Status Echoes();
   Status MoveMoney();
   Status Append();
   Durability Level();

@@ -62,6 +62,7 @@ struct Arguments {
   SplitKeysOptions split_keys;
   SimulateOptions simulate;
   LintOptions lint;
+  EmulateOptions emulate;
   CheckpointOptions checkpoint;
   BackupOptions backup;
   RestoreOptions restore;
@@ -115,6 +116,7 @@ class Grammar {
   void AddStress();
   void AddCopies();
   void AddDesigns();
+  void AddEmulate();
   // What several verbs share beyond that.
   void AddKeySource(CLI::App* verb, const char* file, KeySourceArguments* source);
   void AddLimit(CLI::App* verb, uint64_t* limit);
@@ -126,6 +128,8 @@ class Grammar {
   void AddRange(CLI::App* verb, RangeArguments* range);
   void AddFields(CLI::App* verb, const char* name, FieldArguments* fields);
   void AddTimes(CLI::App* verb, ReadArguments* read);
+  void AddBudget(CLI::App* verb, std::string* budget);
+  void AddTokens(CLI::App* verb, PageArguments* page);
   void AddColumns(CLI::App* verb, const char* name, ReadArguments* read);
   void AddPredicate(CLI::App* verb, QueryVerbOptions* options);
 
@@ -185,7 +189,16 @@ void Grammar::AddDatabase(CLI::App* verb, Options* options) {
   }
 }
 
+// What an option excludes is said when both are given: it would take a line of each option's own.
+class ShortFormatter final : public CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string text = CLI::Formatter::make_option_opts(option);
+    return text.substr(0, text.find(" Excludes:"));
+  }
+};
+
 Grammar::Grammar() : app_("", "tandem") {
+  app_.formatter(std::make_shared<ShortFormatter>());
   app_.add_flag("-v,--verbose", arguments_.verbose, "Tell what the engine logs");
   AddDemo();
   AddCreate();
@@ -199,6 +212,7 @@ Grammar::Grammar() : app_("", "tandem") {
   AddCopies();
   AddStress();
   AddDesigns();
+  AddEmulate();
 }
 
 void Grammar::AddLimit(CLI::App* verb, uint64_t* limit) {
@@ -227,16 +241,25 @@ void Grammar::AddFields(CLI::App* verb, const char* name, FieldArguments* fields
 
 void Grammar::AddTimes(CLI::App* verb, ReadArguments* read) {
   verb->add_option("--as-of", read->as_of,
-                   "Only versions up to this time: microseconds since 1970,\n"
-                   "or 2026-11-20T10:11:12Z");
+                   "Only versions up to this time: microseconds since 1970, or RFC 3339");
   verb->add_option("--since", read->since, "Only versions from this time on");
   verb->add_option("--snapshot", read->snapshot, "As of this named snapshot; see snapshot");
 }
 
+void Grammar::AddBudget(CLI::App* verb, std::string* budget) {
+  verb->add_option("--budget", *budget, "Stop above rows=N,blocks=N,bytes=64MiB,ms=N,memory=16MiB");
+}
+
+void Grammar::AddTokens(CLI::App* verb, PageArguments* page) {
+  CLI::Option* after = verb->add_option("--after", page->after, "Go on after this token");
+  verb->add_option("--before", page->before, "Rows before this token, the nearest first")
+      ->excludes(after);
+  verb->add_flag("--token", page->token, "Then the token of the last row, on standard error");
+}
+
 void Grammar::AddColumns(CLI::App* verb, const char* name, ReadArguments* read) {
   verb->add_option(name, read->columns,
-                   "[FAMILY:]COLUMN or FAMILY:*, separated by commas;\n"
-                   "default: all. Without FAMILY: in the table's first");
+                   "[FAMILY:]COLUMN or FAMILY:*, separated by commas; default: all");
   verb->add_option("--versions", read->versions, "Newest versions of each column; default 1");
 }
 
@@ -329,6 +352,8 @@ void Grammar::AddReads() {
   newest->excludes(verb->get_option("--limit"));
   AddColumns(verb, "--columns", &scan.read);
   AddTimes(verb, &scan.read);
+  AddTokens(verb, &scan.page);
+  AddBudget(verb, &scan.budget);
 }
 
 void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
@@ -336,9 +361,13 @@ void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
   CLI::Option* index =
       verb->add_option("--index", options->index,
                        "Use this index; several, separated by commas: all of them, intersected");
-  verb->add_flag("--no-index", options->no_index, "Scan and filter")->excludes(index);
+  CLI::Option* no_index =
+      verb->add_flag("--no-index", options->no_index, "Scan and filter")->excludes(index);
+  verb->add_flag("--no-scan", options->no_scan, "Refuse to scan where no index serves")
+      ->excludes(no_index);
   AddFields(verb, "--field", &options->fields);
   AddTimes(verb, &options->read);
+  AddBudget(verb, &options->budget);
 }
 
 void Grammar::AddQueries() {
@@ -347,8 +376,10 @@ void Grammar::AddQueries() {
   CLI::App* count = AddVerb("count", &arguments_.count);
   AddColumns(query, "--select", &arguments_.query.read);
   query->add_flag("--count", arguments_.query.count, "Print only how many rows there are");
+  AddTokens(query, &arguments_.query.page);
   const std::pair<CLI::App*, QueryVerbOptions*> ordered[] = {{query, &arguments_.query},
                                                              {explain, &arguments_.explain}};
+  AddColumns(explain, "--select", &arguments_.explain.read);
   for (const auto& [verb, options] : ordered) {
     verb->add_option("--order-by", options->order_by, "INDEX or INDEX:desc");
     AddLimit(verb, &options->limit);
@@ -537,6 +568,31 @@ void Grammar::AddDesigns() {
 
   LintOptions& lint = arguments_.lint;
   AddKeySource(AddVerb("lint", &lint), "--file", &lint.source);
+}
+
+void Grammar::AddEmulate() {
+  EmulateOptions& emulate = arguments_.emulate;
+  CLI::App* verb = AddVerb("emulate", &emulate);
+  AddKeySource(verb, "--file", &emulate.source);
+  verb->add_option("--splits", emulate.splits, "As of split-keys; default: one region");
+  verb->add_option("--sample", emulate.sample, "auto: a file with a key a line");
+  verb->add_option("--beside", emulate.beside, "Another generator, for comparison");
+  verb->add_option("--beside-splits", emulate.beside_splits, "Its split keys");
+  verb->add_option("--column", emulate.columns,
+                   "NAME=BYTES[:text|digits|random]; default value=100")
+      ->allow_extra_args(false);
+  verb->add_option("--index", emulate.indexes, "As of create")->allow_extra_args(false);
+  verb->add_option("--like", emulate.like, "Rows of a table instead: its database, and");
+  verb->add_option("--like-table", emulate.like_table, "its name");
+  verb->add_option("--memory", emulate.memory, "Of a database; default 640MiB");
+  verb->add_option("--region-bytes-max", emulate.region_bytes_max,
+                   "A larger region is split; default 4GiB; 0: never");
+  verb->add_option("--memstore", emulate.memstore, "A larger one is flushed; default: memory / 10");
+  verb->add_option("--hbase-site", emulate.hbase_site, "Both from an hbase-site.xml instead");
+  verb->add_option("--weight", emulate.weight, "Rows of a key; default 1 up to 32 million keys")
+      ->check(CheckCount);
+  verb->add_option("--hits", emulate.hits, "Of a query; default 100")->check(CheckCount);
+  verb->add_option("--html", emulate.html, "Also write a page with plots there");
 }
 
 void Grammar::AddCopies() {

@@ -121,18 +121,26 @@ Result<ColumnName> ParseColumnName(std::string_view text) {
   return column;
 }
 
-/// Reads NAME=COLUMN[::TYPE] [ASC|DESC], ... where columns are written as in a predicate.
+bool HasWhere(std::string_view text) {
+  constexpr std::string_view kWhere = " where ";
+  return std::ranges::search(text, kWhere, {}, [](char c) {
+           return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+         }).begin() != text.end();
+}
+
+/// Reads NAME=COLUMN[::TYPE] [ASC|DESC], ... [INCLUDE (COLUMN, ...)] [WHERE PREDICATE], written as
+/// in a predicate.
 Result<IndexOptions> ParseIndexColumns(std::string_view text, size_t equals) {
-  IndexOptions index;
-  ASSIGN_OR_RETURN(index.name, ParseEscaped(text.substr(0, equals)));
-  Result<std::vector<IndexColumn>> columns = IndexColumn::ParseList(text.substr(equals + 1));
-  if (!columns.has_value()) {
-    return Status::InvalidArgument(Format(
-        "--index '{}': after the '=', {}; functions, and several columns, are written as in a "
-        "predicate: lower(d:x), d:y::int64 DESC",
-        EscapeBytes(text), columns.error().message()));
+  ASSIGN_OR_RETURN(std::string name, ParseEscaped(text.substr(0, equals)));
+  Result<IndexOptions> index = IndexOptions::Parse(text.substr(equals + 1));
+  if (!index.has_value()) {
+    return Status::InvalidArgument(
+        Format("--index '{}': after the '=', {}; functions, several columns, INCLUDE and WHERE are "
+               "written "
+               "as in a predicate: lower(d:x), d:y::int64 DESC INCLUDE (d:w) WHERE d:z = 1",
+               EscapeBytes(text), index.error().message()));
   }
-  index.columns = *std::move(columns);
+  index->name = std::move(name);
   return index;
 }
 
@@ -181,7 +189,7 @@ Result<IndexOptions> ParseIndex(std::string_view text) {
     return Status::InvalidArgument(Format(
         "--index '{}': expected [unique ]NAME=FAMILY:COLUMN[:TYPE][:desc]", EscapeBytes(text)));
   }
-  if (text.find_first_of("(,", equals) != std::string_view::npos) {
+  if (text.find_first_of("(,", equals) != std::string_view::npos || HasWhere(text)) {
     return ParseIndexColumns(text, equals);
   }
   auto parts = SplitText(text.substr(equals + 1), ':');

@@ -19,6 +19,8 @@ void WriteExplanation(const Explanation& explanation, OutputMode mode, std::FILE
       {"memstores", explanation.memstores},
       {"memstores_scanned", explanation.memstores_scanned},
       {"rows_without_entry", explanation.rows_without_entry},
+      {"covered", explanation.covered},
+      {"rows_from_index", explanation.rows_from_index},
       {"candidate_rows", explanation.candidate_rows},
       {"candidate_blocks", explanation.candidate_blocks},
       {"candidate_bytes", explanation.candidate_bytes},
@@ -36,8 +38,12 @@ std::string ExplanationLine(const Explanation& explanation) {
              FormatCount(explanation.total_blocks), FormatSize(explanation.candidate_bytes),
              FormatSize(explanation.total_bytes));
   if (explanation.index.empty()) return "scan, " + blocks;
-  return Format("index {}, {} entries, {}", explanation.index, FormatCount(explanation.entries),
-                blocks);
+  const std::string covered = explanation.covered ? Format(", {} of {} rows from it",
+                                                           FormatCount(explanation.rows_from_index),
+                                                           FormatCount(explanation.candidate_rows))
+                                                  : "";
+  return Format("index {}, {} entries{}, {}", explanation.index, FormatCount(explanation.entries),
+                covered, blocks);
 }
 
 }  // namespace tandem::tools

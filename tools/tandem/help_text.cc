@@ -130,6 +130,8 @@ Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside
 
 Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX, CONTAINS,
 LIKE 'p%' or '%p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
+(total, _row) > (1000, '2024-17') compares from the left, also with BETWEEN.
+Page by page: --limit 20 --token, then the same with --after and the token.
 Fields of a typed row key are conditions besides: --field user=ann --from at=2026-01-01
 --to at=2026-02-01
 )"},
@@ -138,7 +140,8 @@ Fields of a typed row key are conditions besides: --field user=ann --from at=202
 
 Runs a query and tells how: index, entries, candidate blocks and bytes, rows, and
 why other indexes were not used. Indexes of an AND that are intersected are listed with
-their entries, the fewest first.
+their entries, the fewest first. covered: the index has what --select asks for;
+rows_from_index of the candidate rows came from it.
 )"},
     {"count",
      R"(Example: tandem count shop/ orders "state = 'open'" --as-of 2024-06-30T00:00:00Z
@@ -250,7 +253,7 @@ maintained, such as counters, is no longer kept up to date.
     {"index",
      R"(Example: tandem index create shop/ orders by_total=d:total:int64
          tandem index create shop/ orders "by_state_at=state, at::timestamp DESC"
-         tandem index list shop/
+         tandem index create shop/ orders "open_by_at=at::timestamp WHERE state = 'open'"
          tandem index stats shop/ orders
 
 create adds an index to a table with data and ends at once: queries are right from then
@@ -258,19 +261,20 @@ on. Files from before are read whole until they are copied with the index, which
 waits for; a program that has the database open does it in the background. --rate limits
 what build reads a second; Ctrl-C ends it, and what is done stays. An index whose type is
 not that of its column serves conditions that are cast: "total::int64 < 10"; see alter.
-A unique index, "unique by_mail=d:mail", refuses writes after which two rows would
-have the same value; where the table has rows already, build checks them first, lists
-duplicates, and ends with 5 if there are some: then nothing is refused yet.
-drop removes an index; its bytes go as files are merged. list shows, for each index, how
-many files are without it, how many bytes of them are left to read and about how long
-that takes, and how many rows have a cell of the column and no entry: a value that does
-not fit, or a delete marker; build says how to list them. verify compares indexes with
-their rows, entry by entry, and their queries with a scan; it takes DB [TABLE [NAME]], or
-FILE [NAME] of one store file.
+WHERE makes it partial: it leaves out rows that do not satisfy the predicate, and serves
+queries whose conditions imply it. INCLUDE (phone, d:size) keeps cells of other columns
+in it: a query that --selects these reads no row for what lies in one file alone. A unique
+one, "unique by_mail=d:mail", refuses writes after which two rows would have the same
+value; where the table has rows, build lists duplicates first, with exit 5 if there are.
+drop removes an index; its bytes go as files are merged. list shows how many files are
+without each index, how many bytes of them are left to read, about how long that takes,
+and how many rows have a cell of the column and no entry: a value that does not fit, or a
+delete marker; build says how to list them. verify compares indexes with their rows, entry
+by entry; it takes DB [TABLE [NAME]], or FILE [NAME] of one store file.
 stats reads the indexes of files whole; rows in memory do not count: flush first. values
-are the distinct ones, above 65,535 an estimate (0.4 %). block_changes is how often the row
-of the next entry lies in another data block: about blocks where rows lie in the order of
-the index, up to entries where they lie at random. reads counts queries of this process.
+above 65,535 are an estimate (0.4 %). block_changes is how often the row of the next entry
+lies in another data block: about blocks where rows lie in the order of the index, up to
+entries where they lie at random. included_bytes are a part of bytes.
 )"},
     {"clock",
      R"(Example: tandem clock shop/ --accept
@@ -406,6 +410,15 @@ Keys come in their order of time; rows of a table as of their oldest cell. risin
 0.5 for random keys, and hottest_share 0.06 or a little more where they spread well.
 Exit 8 when there is a warning.
 )"},
+    {"emulate",
+     R"(Example: tandem emulate --generator hash+id --keys 100000000 --column name=20 --html a.html
+         tandem emulate --generator sequence --beside hash+id --beside-splits hex:16
+
+Puts rows into a table that does not exist, by the engine's own rules, and prints sizes of
+regions and disk in bytes; written: by flushes and merges for each byte flushed; gini 0: all
+regions are as large. A query of an index looks into each file and reads files_with_hits.
+Flushes and merges take no time: a store that cannot keep up has more runs.
+)"},
     {"replay",
      R"(Example: tandem replay /tmp/stress/operations --shrink
 
@@ -446,7 +459,7 @@ Care      flush, compact  write memory to files; merge files
           export, attach  write rows as import reads them, or as files that attach adds
           salvage   copy what is good out of a damaged database
 Measure   stress, replay  random work, kills, crashes and faults, all compared; run it again
-          simulate, lint  what a design of row keys does to regions; what is unwise about it
+          simulate, emulate, lint  what row keys do to regions, and files; what is unwise in them
 
 PATH is the directory of a database, for dump and verify also one file of it.
 Keys and values: text with \xNN for any byte, 0x.., base64:.., or @file for what a

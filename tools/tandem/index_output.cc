@@ -1,6 +1,8 @@
 // See the header.
 #include "tools/tandem/index_output.h"
 
+#include <utility>
+
 #include "tools/tandem/row_output.h"
 
 namespace tandem::tools {
@@ -40,18 +42,35 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
                    index.files, index.files_without, index.rows_without_entry, index.bytes_older,
                    SecondsToBuild(index)});
     }
+    for (const ColumnName& column : index.options.include) {
+      writer->Add({table.options.name, index.options.name, ColumnText(column), Value(), "included",
+                   UniqueName(index.unique), index.entries, index.values, index.size_bytes,
+                   index.files, index.files_without, index.rows_without_entry, index.bytes_older,
+                   SecondsToBuild(index)});
+    }
   }
   writer->End();
+  bool has_begun = false;
+  for (const IndexInfo& index : table.indexes) {
+    if (index.options.where.empty()) continue;
+    if (!std::exchange(has_begun, true)) {
+      writer->Begin("partial_index", {"table", "index", "where"});
+    }
+    writer->Add({table.options.name, index.options.name, index.options.where});
+  }
+  if (has_begun) writer->End();
 }
 
 void WriteStatistics(const std::string& table, const std::vector<NamedStatistics>& indexes,
                      RecordWriter* writer) {
   if (indexes.empty()) return;
-  writer->Begin("statistics", {"table", "index", "entries", "older_entries", "values", "bytes",
-                               "blocks", "block_changes", "files", "files_without", "reads"});
+  writer->Begin("statistics",
+                {"table", "index", "entries", "older_entries", "values", "bytes", "included_bytes",
+                 "blocks", "block_changes", "files", "files_without", "reads"});
   for (const auto& [name, found] : indexes) {
     writer->Add({table, name, found.entries, found.older_entries, found.values, found.size_bytes,
-                 found.blocks, found.block_changes, found.files, found.files_without, found.reads});
+                 found.included_bytes, found.blocks, found.block_changes, found.files,
+                 found.files_without, found.reads});
   }
   writer->End();
 }

@@ -1,6 +1,7 @@
 // See key_arguments.h.
 #include "tools/tandem/key_arguments.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -25,6 +26,7 @@ using row_keys::SplitPlan;
 using row_keys::WeightedKey;
 
 constexpr uint64_t kKeysBetweenLooks = 65'536;  // At the clock, and for Ctrl-C.
+constexpr uint64_t kSampleKeys = 1'000'000;     // Of a generator, from all over its run.
 constexpr uint64_t kWeightMax = uint64_t{1} << 62;
 
 Result<std::unique_ptr<KeySource>> Generated(const KeySourceArguments& arguments, uint64_t step) {
@@ -146,6 +148,29 @@ Result<SplitPlan> PlanSplits(const std::string& splits, const KeySourceArguments
   SplitPlan plan = row_keys::PlanFromSketch(&sketch, spec.sampled);
   if (plan.regions() < plan.regions_asked) ReportFewer(plan, context);
   return plan;
+}
+
+uint64_t KeysKnown(const KeySourceArguments& source) {
+  if (source.generator.empty()) return 0;
+  return source.keys == 0 ? kKeysGenerated : source.keys;
+}
+
+Result<SplitPlan> PlanFor(const std::string& splits, const std::string& sample_file,
+                          const KeySourceArguments& source, const Context& context) {
+  if (!sample_file.empty() || !splits.starts_with("auto:")) {
+    KeySourceArguments sample;
+    sample.file = sample_file;
+    return PlanSplits(splits, sample, context);
+  }
+  if (!source.command.empty() || source.file == "-") {
+    return Status::InvalidArgument(
+        Format("--splits '{}': these keys can be read once only; give a --sample of them", splits));
+  }
+  KeySourceArguments sample = source;
+  const uint64_t keys = KeysKnown(sample);
+  const uint64_t step = std::max<uint64_t>(1, keys / kSampleKeys);
+  if (keys != 0) sample.keys = keys / step;
+  return PlanSplits(splits, sample, context, step);
 }
 
 void ReportSkew(const SplitPlan& plan, const std::string& verb, const Context& context) {

@@ -1,5 +1,5 @@
-// What create, split-keys, simulate and lint share: from the words of the command line to a source
-// of keys and to split keys.
+// What create, split-keys, simulate, emulate and lint share: from the words of the command line to
+// a source of keys and to split keys.
 #pragma once
 
 #include <functional>
@@ -34,6 +34,12 @@ Status ForEachKey(const KeySourceArguments& arguments, const Context& context,
 /// round, or it has fewer keys than regions.
 Result<row_keys::SplitPlan> PlanSplits(const std::string& splits, const KeySourceArguments& sample,
                                        const Context& context, uint64_t step = 1);
+/// The same for keys that will be routed: where no `sample` is given, a file, auto: takes one of
+/// these keys. Errors: also kInvalidArgument where they can be read once only.
+Result<row_keys::SplitPlan> PlanFor(const std::string& splits, const std::string& sample,
+                                    const KeySourceArguments& source, const Context& context);
+/// How many keys a generator will make; 0: another source.
+uint64_t KeysKnown(const KeySourceArguments& source);
 /// Tells on stderr how even the regions will be, where that is known.
 void ReportSkew(const row_keys::SplitPlan& plan, const std::string& verb, const Context& context);
 /// One standard error of the keys that a region gets, in relation to what it is expected to get:

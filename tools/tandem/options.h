@@ -65,6 +65,23 @@ struct LintOptions {
   OutputMode output = OutputMode::kTable;
 };
 
+struct EmulateOptions {
+  KeySourceArguments source;
+  std::string splits;                ///< Empty: one region.
+  std::string sample;                ///< Of keys, for `splits`: a file; empty: the keys themselves.
+  std::string beside;                ///< Another generator, with the same rows and sizes; and
+  std::string beside_splits;         ///< its split keys.
+  std::vector<std::string> columns;  ///< As emulator::ParseColumnShape; empty: one of 100 bytes.
+  std::vector<std::string> indexes;
+  std::string like, like_table;  ///< Rows like those of a table: its database and name.
+  std::string memory, region_bytes_max, memstore;  ///< Sizes; empty: as Options has them.
+  std::string hbase_site;                          ///< A file.
+  uint64_t weight = 0;                             ///< Rows of a key; 0: as needed.
+  uint64_t hits = 100;                             ///< Of the query that is asked about.
+  std::string html;                                ///< A file to write; empty: none.
+  OutputMode output = OutputMode::kTable;
+};
+
 struct ImportOptions {
   std::string path, table;
   std::vector<std::string> files;  ///< "-": standard input.
@@ -100,6 +117,12 @@ struct ReadArguments {
   std::string as_of, since;  ///< Microseconds or RFC 3339; empty: no bound.
   std::string snapshot;      ///< A named one; empty: the present.
 };
+/// What a read may cost, and where it goes on: what scan and the queries share. 0 and empty: no
+/// limit.
+struct PageArguments {
+  std::string after, before;  ///< Tokens; empty: none.
+  bool token = false;         ///< Print the token of the last row.
+};
 /// Which rows of a table: what scan and export share.
 struct RangeArguments {
   std::string start, end, prefix;
@@ -128,6 +151,8 @@ struct ScanVerbOptions {
   bool reverse = false;
   uint64_t limit = 0;
   ReadArguments read;
+  std::string budget;  ///< As BudgetOf reads it; empty: none.
+  PageArguments page;
   OutputMode output = OutputMode::kTable;
 };
 
@@ -152,6 +177,9 @@ struct QueryVerbOptions {
   bool count = false;
   std::string index;
   bool no_index = false;
+  bool no_scan = false;
+  std::string budget;  ///< As BudgetOf reads it; empty: none.
+  PageArguments page;
   OutputMode output = OutputMode::kTable;
 };
 struct ExplainOptions : QueryVerbOptions {};
@@ -356,16 +384,14 @@ struct RestoreTableVerbOptions {
 
 struct VersionOptions {};
 
-using VerbOptions =
-    std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
-                 ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
-                 InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
-                 VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
-                 MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
-                 AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
-                 SnapshotVerbOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions,
-                 BackupOptions, RestoreOptions, AttachVerbOptions, RestoreTableVerbOptions,
-                 StressOptions, ReplayOptions, SplitKeysOptions, SimulateOptions,
-                 LintOptions, VersionOptions>;
+using VerbOptions = std::variant<
+    DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
+    ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
+    RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
+    CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions,
+    RenameVerbOptions, AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
+    SnapshotVerbOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions,
+    RestoreOptions, AttachVerbOptions, RestoreTableVerbOptions, StressOptions, ReplayOptions,
+    SplitKeysOptions, SimulateOptions, EmulateOptions, LintOptions, VersionOptions>;
 
 }  // namespace tandem::tools

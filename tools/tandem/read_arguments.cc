@@ -2,6 +2,7 @@
 #include "tools/tandem/read_arguments.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -62,6 +63,24 @@ Result<RowKeyBounds> BoundsOf(const FieldArguments& arguments) {
   return bounds;
 }
 
+Status BadBudget(const std::string& text, std::string_view part) {
+  return Status::InvalidArgument(Format(
+      "--budget '{}': expected rows=N, blocks=N, bytes=64MiB, ms=N or memory=16MiB, found '{}'",
+      EscapeBytes(text), EscapeBytes(part)));
+}
+
+std::optional<uint64_t> CountOf(std::string_view text) {
+  uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return count;
+}
+
+std::optional<uint64_t> SizeOf(std::string_view text) {
+  const Result<uint64_t> size = ParseSize(text);
+  return size.has_value() ? std::optional(*size) : std::nullopt;
+}
+
 }  // namespace
 
 Result<ReadOptions> ReadOptionsOf(const ReadArguments& arguments) {
@@ -80,6 +99,34 @@ Result<ReadOptions> ReadOptionsOf(const ReadArguments& arguments) {
                                           arguments.since, arguments.as_of));
   }
   return read;
+}
+
+Result<ReadBudget> BudgetOf(const std::string& text) {
+  ReadBudget budget;
+  if (text.empty()) return budget;
+  for (const std::string_view part : SplitText(text, ',')) {
+    const size_t equals = std::min(part.find('='), part.size());
+    const std::string_view name = part.substr(0, equals);
+    const std::string_view value = part.substr(std::min(equals + 1, part.size()));
+    const bool is_size = name == "bytes" || name == "memory";
+    const std::optional<uint64_t> limit = is_size ? SizeOf(value) : CountOf(value);
+    if (limit.value_or(0) == 0) return BadBudget(text, part);
+    if (name == "rows") {
+      budget.rows = *limit;
+    } else if (name == "blocks") {
+      budget.blocks = *limit;
+    } else if (name == "bytes") {
+      budget.bytes = *limit;
+    } else if (name == "memory") {
+      budget.memory = *limit;
+    } else if (name == "ms") {
+      constexpr uint64_t kMillisecondsMax = INT64_MAX / 1000;
+      budget.micros = static_cast<int64_t>(std::min(*limit, kMillisecondsMax)) * 1000;
+    } else {
+      return BadBudget(text, part);
+    }
+  }
+  return budget;
 }
 
 Result<ScanOptions> ScanOptionsOf(const RangeArguments& arguments) {

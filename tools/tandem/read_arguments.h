@@ -14,6 +14,8 @@ namespace tandem::tools {
 
 /// Errors: kInvalidArgument, with the option that is wrong.
 Result<ReadOptions> ReadOptionsOf(const ReadArguments& arguments);
+/// Errors: kInvalidArgument, with the option that is wrong.
+Result<ReadBudget> BudgetOf(const std::string& text);
 /// Errors: kInvalidArgument, and those of ParseBytes.
 Result<ScanOptions> ScanOptionsOf(const RangeArguments& arguments);
 /// Opens the snapshot that was named, and makes `read` one of it; null: none was. Lifetime:

@@ -10,6 +10,7 @@
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output_table.h"
+#include "tools/tandem/row_output.h"
 
 namespace tandem::tools {
 namespace {
@@ -188,6 +189,15 @@ std::string_view UniqueText(UniqueState state) {
   return "  unique";
 }
 
+std::string IncludedText(const IndexOptions& index) {
+  std::string text;
+  for (const ColumnName& column : index.include) {
+    text += text.empty() ? "  includes " : ", ";
+    text += EscapeBytes(ColumnText(column));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string DrawTable(const TableInfo& table) {
@@ -205,9 +215,13 @@ std::string DrawTable(const TableInfo& table) {
         FormatSize(table_bytes - drawn_bytes), FormatShare(table_bytes - drawn_bytes, table_bytes));
   }
   for (const IndexInfo& index : table.indexes) {
-    text += Format("  index {:<16} {:>9} entries  {:>9} values  {:>9}{}\n", index.options.name,
-                   FormatCount(index.entries), FormatCount(index.values),
-                   FormatSize(index.size_bytes), UniqueText(index.unique));
+    text +=
+        Format("  index {:<16} {:>9} entries  {:>9} values  {:>9}{}{}\n", index.options.name,
+               FormatCount(index.entries), FormatCount(index.values), FormatSize(index.size_bytes),
+               UniqueText(index.unique), IncludedText(index.options));
+    if (!index.options.where.empty()) {
+      text += Format("    of rows WHERE {}\n", EscapeBytes(index.options.where));
+    }
   }
   return text;
 }

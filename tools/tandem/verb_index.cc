@@ -44,11 +44,12 @@ Status CheckArguments(const IndexVerbOptions& options) {
   const bool takes_one =
       options.action == "create" || options.action == "drop" || options.action == "build";
   if (takes_one && (options.table.empty() || options.index.empty())) {
-    return Status::InvalidArgument(
-        Format("index {}: expected DB TABLE {}", options.action,
-               options.action == "create"
-                   ? "[unique ]NAME=FAMILY:COLUMN[:TYPE][:desc] or NAME=COLUMN|FUNCTION(...)[, ...]"
-                   : "NAME"));
+    return Status::InvalidArgument(Format(
+        "index {}: expected DB TABLE {}", options.action,
+        options.action == "create"
+            ? "[unique ]NAME=FAMILY:COLUMN[:TYPE][:desc] or NAME=COLUMN|FUNCTION(...)[, ...] "
+              "[WHERE PREDICATE]"
+            : "NAME"));
   }
   return {};
 }
@@ -86,8 +87,12 @@ Status TellOfCasts(Database& database, const std::string& table, const IndexOpti
   const IndexColumn& first = index.columns[0];
   QueryOptions query;
   query.use_index = index.name;
-  const Predicate present = Predicate::IsNotNull(ColumnText({first.family, first.qualifier}))
-                                .WithFunctions(first.functions);
+  Predicate present = Predicate::IsNotNull(ColumnText({first.family, first.qualifier}))
+                          .WithFunctions(first.functions);
+  if (!index.where.empty()) {
+    ASSIGN_OR_RETURN(Predicate where, Predicate::Parse(index.where));
+    present = Predicate::And({std::move(present), std::move(where)});
+  }
   const auto used = database.Explain({}, table, present, query);
   if (!used.has_value() && used.error().code() == StatusCode::kInvalidArgument) {
     TellOfCast(table, first, context);

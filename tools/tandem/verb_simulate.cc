@@ -23,14 +23,7 @@ using row_keys::Skew;
 using row_keys::SplitPlan;
 
 constexpr uint64_t kWindowsUsual = 20;
-constexpr uint64_t kWindowKeys = 100'000;    // Where nobody knows how many keys there will be.
-constexpr uint64_t kSampleKeys = 1'000'000;  // Of a generator, from all over its run.
-
-/// How many keys a generator will make; 0: another source.
-uint64_t KeysKnown(const KeySourceArguments& source) {
-  if (source.generator.empty()) return 0;
-  return source.keys == 0 ? kKeysGenerated : source.keys;
-}
+constexpr uint64_t kWindowKeys = 100'000;  // Where nobody knows how many keys there will be.
 
 Status BadWindow(const std::string& text, std::string_view expected) {
   return Status::InvalidArgument(
@@ -60,25 +53,6 @@ Result<uint64_t> WindowKeys(const SimulateOptions& options) {
                      Format("a longer one, {} windows are the most", row_keys::kWindowsMax));
   }
   return window;
-}
-
-/// The keys that split keys come from where no sample is given: those that will be routed.
-Result<SplitPlan> PlanFor(const SimulateOptions& options, const Context& context) {
-  if (!options.sample.empty() || !options.splits.starts_with("auto:")) {
-    KeySourceArguments sample;
-    sample.file = options.sample;
-    return PlanSplits(options.splits, sample, context);
-  }
-  KeySourceArguments sample = options.source;
-  if (!sample.command.empty() || sample.file == "-") {
-    return Status::InvalidArgument(
-        Format("--splits '{}': these keys can be read once only; give a --sample of them",
-               options.splits));
-  }
-  const uint64_t keys = KeysKnown(sample);
-  const uint64_t step = std::max<uint64_t>(1, keys / kSampleKeys);
-  if (keys != 0) sample.keys = keys / step;
-  return PlanSplits(options.splits, sample, context, step);
 }
 
 void WriteWindows(const Simulation& simulation, const SimulateOptions& options,
@@ -150,7 +124,8 @@ void WriteReport(const Simulation& simulation, const SplitPlan& plan,
 
 Result<ExitCode> RunVerb(const SimulateOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const uint64_t window_keys, WindowKeys(options));
-  ASSIGN_OR_RETURN(const SplitPlan plan, PlanFor(options, context));
+  ASSIGN_OR_RETURN(const SplitPlan plan,
+                   PlanFor(options.splits, options.sample, options.source, context));
   ASSIGN_OR_RETURN(const auto source, OpenKeys(options.source, context));
   Simulation simulation(plan.keys, window_keys);
   RETURN_IF_ERROR(ForEachKey(

@@ -44,6 +44,7 @@ Result<ExitCode> RunVerb(const ReplayOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const SplitKeysOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const SimulateOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const LintOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const EmulateOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const CheckpointOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const BackupOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const RestoreOptions& options, const Context& context);

@@ -31,7 +31,11 @@ Result<Question> QuestionOf(const QueryVerbOptions& options) {
   question.query.limit = options.limit;
   ASSIGN_OR_RETURN(question.query.use_indexes, ParseIndexNames(options.index));
   question.query.no_index = options.no_index;
+  question.query.no_scan = options.no_scan;
+  question.query.after = options.page.after;
+  question.query.before = options.page.before;
   ASSIGN_OR_RETURN(question.read, ReadOptionsOf(options.read));
+  ASSIGN_OR_RETURN(question.read.budget, BudgetOf(options.budget));
   return question;
 }
 
@@ -97,7 +101,8 @@ Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context
   auto cursor = database->Query(read, options.table, question.predicate, question.query);
   if (!cursor.has_value()) return WithSuggestion(from, cursor.error());
   ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
-  ASSIGN_OR_RETURN(const uint64_t rows, PrintRows(&*cursor, std::move(layout), context));
+  ASSIGN_OR_RETURN(const uint64_t rows,
+                   PrintRows(&*cursor, std::move(layout), options.page.token, context));
   if (rows == 0) SayUnknownColumns("query", *database, question, options, context);
   return ExitCode::kDone;
 }

@@ -54,8 +54,11 @@ Result<ExitCode> RunVerb(const ScanVerbOptions& options, const Context& context)
   }
   scan.reverse = options.reverse;
   scan.limit = options.limit;
+  scan.after = options.page.after;
+  scan.before = options.page.before;
   ASSIGN_OR_RETURN(ReadOptions read, ReadOptionsOf(options.read));
   read.pieces = true;
+  ASSIGN_OR_RETURN(read.budget, BudgetOf(options.budget));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &read));
   const TableRead from{*database, options.table, options.read.snapshot};
@@ -63,7 +66,7 @@ Result<ExitCode> RunVerb(const ScanVerbOptions& options, const Context& context)
   RETURN_IF_ERROR(AddFields(options.fields, layout.row_key, &scan));
   auto cursor = database->Scan(read, options.table, scan);
   if (!cursor.has_value()) return WithSuggestion(from, cursor.error());
-  RETURN_IF_ERROR(PrintRows(&*cursor, std::move(layout), context).status());
+  RETURN_IF_ERROR(PrintRows(&*cursor, std::move(layout), options.page.token, context).status());
   return ExitCode::kDone;
 }
 

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "tools/tandem/format_text.h"
+#include "tools/tandem/output.h"
 
 namespace tandem::tools {
 namespace {
@@ -33,14 +35,21 @@ Status WriteRows(Cursor* cursor, const RowSink& sink, RowCounts* counts) {
   return status.ok() ? cursor->status() : status;
 }
 
-Result<uint64_t> PrintRows(Cursor* cursor, RowLayout layout, const Context& context) {
+Result<uint64_t> PrintRows(Cursor* cursor, RowLayout layout, bool says_token,
+                           const Context& context) {
   RowWriter writer(std::move(layout), context.out);
   RowCounts counts;
   Status status = WriteRows(cursor, {&writer, context.out, context}, &counts);
   if (status.code() == StatusCode::kIoError && std::ferror(context.out) != 0) {
     status = Status::IoError("standard output: write failed");
   }
+  const Result<std::string> token = cursor->Token();
+  if (status.code() == StatusCode::kOverBudget && token.has_value() && !token->empty()) {
+    return Status::OverBudget(Format("{} (--after {})", status.message(), *token));
+  }
   RETURN_IF_ERROR(status);
+  RETURN_IF_ERROR(token.status());
+  if (says_token) WriteBytes(context.err, Format("token: {}\n", *token));
   return counts.rows;
 }
 

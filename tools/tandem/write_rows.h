@@ -26,7 +26,9 @@ struct RowSink {
 /// Writes every row that is left in `cursor`; `counts` is right whatever comes of it. Errors: the
 /// cursor's, after the rows before it; kCancelled after Ctrl-C; kIoError as soon as `out` fails.
 Status WriteRows(Cursor* cursor, const RowSink& sink, RowCounts* counts);
-/// The same to standard output. Returns how many rows there were.
-Result<uint64_t> PrintRows(Cursor* cursor, RowLayout layout, const Context& context);
+/// The same to standard output. Returns how many rows there were. `says_token`: the cursor's token
+/// comes on standard error; after a budget stopped it, it is part of the error.
+Result<uint64_t> PrintRows(Cursor* cursor, RowLayout layout, bool says_token,
+                           const Context& context);
 
 }  // namespace tandem::tools

@@ -1,8 +1,12 @@
 // Reads that another thread ends: what a cursor has given stays right, and kCancelled, never a
 // normal end, comes after it.
 #define BOOST_TEST_DYN_LINK
+#include <pthread.h>
+
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <ctime>
 #include <string>
 #include <thread>
 #include <vector>
@@ -159,6 +163,87 @@ BOOST_AUTO_TEST_CASE(AnotherThreadEndsACount) {
       }
       other.join();
       BOOST_CHECK(count.error().code() == StatusCode::kCancelled);
+    }
+  }
+}
+
+// Of the processor, so that a busy machine does not matter.
+int64_t CpuMicros(pthread_t thread) {
+  clockid_t clock{};
+  timespec time{};
+  BOOST_REQUIRE_EQUAL(pthread_getcpuclockid(thread, &clock), 0);
+  BOOST_REQUIRE_EQUAL(clock_gettime(clock, &time), 0);
+  return time.tv_sec * int64_t{1'000'000} + time.tv_nsec / 1'000;
+}
+
+// Every kind of plan over many rows, some of them in a file and some in a memstore over it, until
+// another thread ends it.
+BOOST_AUTO_TEST_CASE(APlanEndsWithin50Milliseconds) {
+  constexpr int kMany = 60'000;
+  constexpr int64_t kMicrosMax = 50'000;
+  TestEngine engine;
+  engine.tuning.memstore_bytes = 64 << 20;
+  BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
+  TableOptions table = SimpleTable();
+  table.indexes = {{.name = "by_a", .columns = {{.family = "d", .qualifier = "a"}}},
+                   {.name = "by_b", .columns = {{.family = "d", .qualifier = "b"}}}};
+  BOOST_REQUIRE_EQUAL(engine->CreateTable(table).ToString(), "OK");
+  for (const int step : {1, 3}) {
+    WriteBatch batch;
+    for (int row = 0; row < kMany; row += step) {
+      const std::string key = "row" + std::to_string(100'000 + row);
+      batch.Put("t", key, "d", "a", std::to_string(row % 2));
+      batch.Put("t", key, "d", "b", std::to_string(row % 3));
+    }
+    BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+    if (step == 1) BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+  }
+  struct Plan {
+    const char* text;
+    QueryOptions query;
+    bool counts = false;
+  };
+  const std::vector<Plan> plans = {
+      {"c = 'none'", {.no_index = true}},
+      {"a = '1'", {.use_index = "by_a"}},
+      {"a = '1'", {.limit = 1u << 31, .use_index = "by_a"}},
+      {"a = '1'", {.order_by = "by_b", .no_index = true}},
+      {"c = 'none'", {.order_by = "by_b", .use_index = "by_b"}},
+      {"c = 'none'", {.order_by = "by_b", .descending = true, .limit = 1, .use_index = "by_b"}},
+      {"a = '1' AND b = '1'", {.use_indexes = {"by_a", "by_b"}}},
+      {"a = '1'", {.use_index = "by_a"}, true},
+      {"a = '1' AND b = '1'", {.use_indexes = {"by_a", "by_b"}}, true},
+      {"c = 'none'", {.no_index = true}, true},
+  };
+  for (const Plan& plan : plans) {
+    BOOST_TEST_CONTEXT(plan.text << " by " << plan.query.order_by << " counts " << plan.counts) {
+      const Predicate predicate = *Predicate::Parse(plan.text);
+      std::atomic<bool> cancelled{false};
+      std::atomic<int64_t> begun{0};
+      const pthread_t reader = pthread_self();
+      std::thread other([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(4));
+        begun = CpuMicros(reader);
+        cancelled = true;
+      });
+      const ReadOptions read{.cancelled = &cancelled};
+      Status status;
+      while (status.ok()) {
+        if (plan.counts) {
+          status = engine->Count(read, "t", predicate, plan.query).status();
+          continue;
+        }
+        Result<Cursor> cursor = engine->Query(read, "t", predicate, plan.query);
+        status = cursor.status();
+        if (!status.ok()) break;
+        while (cursor->Next()) {
+        }
+        status = cursor->status();
+      }
+      const int64_t ended = CpuMicros(reader);
+      other.join();
+      BOOST_CHECK(status.code() == StatusCode::kCancelled);
+      BOOST_CHECK_LE(ended - begun, kMicrosMax);
     }
   }
 }

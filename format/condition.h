@@ -1,14 +1,19 @@
-// A set of values of one column, as disjoint intervals. Every condition on a present value is such
-// a set.
+// Sets of values of one column, as disjoint intervals: every condition on a present value is such a
+// set. And a condition on a row as the catalog stores it: a tree of AND and OR over sets of values
+// of single columns. Negations are in the sets.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace tandem::engine {
+#include "tandem/status.h"
+
+namespace tandem::format {
 
 /// One end of an interval.
 struct ValueBound {
@@ -53,4 +58,30 @@ class ValueSet {
   std::vector<ValueInterval> intervals_;
 };
 
-}  // namespace tandem::engine
+struct Condition {
+  enum class Kind : uint8_t { kLeaf = 1, kAnd = 2, kOr = 3 };  ///< Numbers are on disk.
+  Kind kind = Kind::kAnd;  ///< Without children, kAnd is true, kOr false.
+  std::vector<Condition> children = {};
+
+  // Of a leaf:
+  size_t column = 0;          ///< In a list of columns that the condition is kept with.
+  ValueSet values = {};       ///< True for a value in it that fits the column's type...
+  bool accepts_null = false;  ///< ... and for an absent one if this is set.
+  /// In the place of `values`: true for a value that contains it.
+  std::optional<std::string> part = std::nullopt;
+  bool lacks_part = false;  ///< True for one that does not.
+
+  /// Of a value that compares as the column's do (ValueBound).
+  bool Accepts(std::string_view value) const {
+    if (!part.has_value()) return values.Contains(value);
+    return (value.find(*part) != std::string_view::npos) != lacks_part;
+  }
+};
+
+/// The encoded record; condition.cc has the table of fields.
+std::string EncodeCondition(const Condition& condition);
+/// Errors: kCorruption (bounds, counts, a column that is not below `columns`, too many levels),
+/// kUnsupported (an unknown critical field or kind).
+Result<Condition> DecodeCondition(std::string_view bytes, size_t columns);
+
+}  // namespace tandem::format

@@ -1,0 +1,151 @@
+// A window ends at the first key, of any source, that is a given number of its rows away from where
+// the window begins. It never crosses the border of a region.
+#include "engine/query/row_windows.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/predicate/key_ranges.h"
+#include "engine/source/column_order.h"
+#include "tandem/limits.h"
+
+namespace tandem::engine {
+namespace {
+
+Result<std::string> KeyAt(const format::DataSection& carrier, uint32_t ordinal) {
+  ASSIGN_OR_RETURN(const uint32_t block, carrier.BlockOf(ordinal));
+  ASSIGN_OR_RETURN(const format::RowBlockRef rows, carrier.ReadRows(block));
+  std::string key;
+  RETURN_IF_ERROR(rows->Key(ordinal - rows->first(), &key));
+  return key;
+}
+
+// The key of the row of the memstore that is `count` rows into the range, from its end if
+// `backward`; nullopt: it has no more.
+std::optional<std::string> KeyInto(const Memstore& memstore, const format::KeyRange& rows,
+                                   uint32_t count, bool backward) {
+  if (memstore.row_count() <= count) return std::nullopt;
+  Memstore::Iterator row(&memstore);
+  if (!backward) {
+    row.Seek(rows.low);
+  } else if (rows.high.has_value()) {
+    row.SeekBefore(*rows.high);
+  } else {
+    row.SeekToLast();
+  }
+  // Backward the window has the row that it ends at.
+  for (uint32_t passed = backward ? 1 : 0; passed < count && row.valid(); ++passed) {
+    backward ? row.Previous() : row.Next();
+  }
+  if (!row.valid() || !rows.Contains(row.key())) return std::nullopt;
+  return std::string(row.key());
+}
+
+// No row of the cluster has a smaller key.
+std::string FirstKeyOf(const Cluster& cluster) {
+  std::optional<std::string_view> first;
+  for (const FileSource& file : cluster.files) {
+    if (!first.has_value() || file.min_key() < *first) first = file.min_key();
+  }
+  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    Memstore::Iterator row(memstore.get());
+    row.SeekToFirst();
+    if (!first.has_value() || row.key() < *first) first = row.key();
+  }
+  return std::string(*first);
+}
+
+format::KeyRange RowsOf(const RegionVersion& region) {
+  format::KeyRange rows{region.start_key, std::nullopt};
+  if (!region.end_key.empty()) rows.high = region.end_key;
+  return rows;
+}
+
+}  // namespace
+
+// The region where the rest begins, in the direction of the walk; nullptr: none has rows of it.
+const std::shared_ptr<const RegionVersion>* RowWindows::NextRegion() const {
+  const auto& regions = view_.regions;
+  if (IsEmpty(rows_)) return nullptr;
+  if (backward_) {
+    const auto after =
+        std::partition_point(regions.begin(), regions.end(), [this](const auto& region) {
+          return !rows_.high.has_value() || region->start_key < *rows_.high;
+        });
+    return after == regions.begin() ? nullptr : &*(after - 1);
+  }
+  const auto found =
+      std::partition_point(regions.begin(), regions.end(), [this](const auto& region) {
+        return !region->end_key.empty() && region->end_key <= rows_.low;
+      });
+  return found == regions.end() ? nullptr : &*found;
+}
+
+Result<bool> RowWindows::Next(std::vector<Cluster>* clusters) {
+  clusters->clear();
+  TableView view{.table = view_.table, .regions = {}, .point = view_.point, .registration = {}};
+  while (const std::shared_ptr<const RegionVersion>* region = NextRegion()) {
+    view.regions.assign(1, *region);
+    format::KeyRange window = Intersect(rows_, RowsOf(**region));
+    if (!IsEmpty(window)) {
+      ASSIGN_OR_RETURN(*clusters, FindClusters(view, window));
+      ASSIGN_OR_RETURN(std::optional<std::string> border, BorderOf(*clusters, window));
+      if (border.has_value()) {
+        (backward_ ? window.low : window.high.emplace()) = *std::move(border);
+        ASSIGN_OR_RETURN(*clusters, FindClusters(view, window));
+      }
+    }
+    Skip(std::move(window));
+    if (clusters->empty()) continue;
+    FindColumnOrder(view, clusters);
+    RETURN_IF_ERROR(LoadFamilies(columns_, clusters));
+    window_rows_ = std::min(window_rows_, kRowsPerFileMax / kGrowth) * kGrowth;
+    return true;
+  }
+  return false;
+}
+
+// The key where a window of these rows ends at the latest, in any source of the cluster where it
+// begins, or between that and the next one; nullopt: there is none, and no source has so many rows.
+Result<std::optional<std::string>> RowWindows::BorderOf(const std::vector<Cluster>& clusters,
+                                                        const format::KeyRange& rows) const {
+  std::optional<std::string> nearest;
+  const auto add = [&](std::string key) {
+    // A memstore may have got rows since, before those that it had.
+    if (!rows.Contains(key) || key == rows.low) return;
+    const bool is_nearer = !nearest.has_value() || (backward_ ? key > *nearest : key < *nearest);
+    if (is_nearer) nearest = std::move(key);
+  };
+  if (clusters.empty()) return nearest;
+  if (clusters.size() > 1) add(FirstKeyOf(backward_ ? clusters.back() : clusters[1]));
+  const Cluster& cluster = backward_ ? clusters.back() : clusters.front();
+  for (const FileSource& file : cluster.files) {
+    if (file.high - file.low <= window_rows_) continue;
+    const uint32_t at = backward_ ? file.high - window_rows_ : file.low + window_rows_;
+    ASSIGN_OR_RETURN(std::string key, KeyAt(*file.carrier, at));
+    add(std::move(key));
+  }
+  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    std::optional<std::string> key = KeyInto(*memstore, rows, window_rows_, backward_);
+    if (key.has_value()) add(*std::move(key));
+  }
+  return nearest;
+}
+
+// Takes the window, and what lies before it, out of the rest.
+void RowWindows::Skip(format::KeyRange window) {
+  if (backward_) {
+    rows_.high = std::move(window.low);
+  } else if (window.high.has_value()) {
+    rows_.low = *std::move(window.high);
+  } else {
+    rows_ = {{}, std::string()};
+  }
+}
+
+void RowWindows::Shrink() { window_rows_ = std::max(window_rows_ / kShrink, kRowsMin); }
+
+}  // namespace tandem::engine

@@ -1,0 +1,50 @@
+// The rows of a range, cut into windows by key, in either direction: a read that wants few rows
+// from one end of the range, and has to collect the candidates of what it reads, pays for a window
+// and not for the range.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/region/view.h"
+#include "engine/source/sources.h"
+#include "index/key.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Threads: one at a time. Lifetime: the view and the columns outlive it.
+class RowWindows {
+ public:
+  /// `columns` are the families to load. `backward`: the windows come from the end of the range.
+  RowWindows(const TableView& view, const ColumnSet& columns, format::KeyRange rows, bool backward)
+      : view_(view), columns_(columns), rows_(std::move(rows)), backward_(backward) {}
+
+  /// The clusters of the next window, of all sources that may hold its rows; false at the end, and
+  /// `*clusters` is empty. No source has more than a number of rows there, which grows with each
+  /// window, so that a long range takes few. Errors: kCorruption, kIoError.
+  Result<bool> Next(std::vector<Cluster>* clusters);
+  /// The last window had very many rows: the next ones have fewer.
+  void Shrink();
+  /// What is left.
+  const format::KeyRange& rows() const { return rows_; }
+
+ private:
+  const std::shared_ptr<const RegionVersion>* NextRegion() const;
+  Result<std::optional<std::string>> BorderOf(const std::vector<Cluster>& clusters,
+                                              const format::KeyRange& rows) const;
+  void Skip(format::KeyRange window);
+
+  const TableView& view_;
+  const ColumnSet& columns_;
+  format::KeyRange rows_;
+  const bool backward_;
+  static constexpr uint32_t kRowsFirst = 256, kRowsMin = 64, kGrowth = 4, kShrink = 16;
+  uint32_t window_rows_ = kRowsFirst;  // Of the next window in each source.
+};
+
+}  // namespace tandem::engine

@@ -1,0 +1,60 @@
+// The index keys of a stored Put.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/cell/cell.h"
+#include "format/schema.h"
+#include "format/value_list.h"
+#include "tandem/status.h"
+
+namespace tandem::format {
+
+/// Whether a Put of the column has several values. Such a column is the only one of its index.
+bool IsMultiValued(const IndexColumnRecord& column);
+
+/// Replaces `*value` by what the column's functions make of a stored Put. False: there is no value.
+/// Requires: the column has functions and is not multi-valued.
+bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* value);
+/// Replaces `*values` by those of a stored Put, in no order and perhaps repeated. Requires: the
+/// column is multi-valued.
+void ValuesOfPut(const IndexColumnRecord& column, const Cell& put, ValueList* values);
+
+/// The index keys of a Put.
+/// Threads: one at a time (it keeps scratch memory).
+class PutKeys {
+ public:
+  /// Distinct, ascending; none or one unless the column is multi-valued. Values that do not fit the
+  /// type have none. Lifetime: until the next call.
+  std::span<const std::string_view> Of(const IndexColumnRecord& column, const Cell& put);
+  std::span<const std::string_view> Of(const IndexColumnRecord& column, std::string_view value,
+                                       int64_t timestamp);
+
+ private:
+  ValueList values_;
+  std::string key_;
+  std::vector<size_t> ends_;  // In key_.
+  std::vector<std::string_view> keys_;
+};
+
+/// Appends the index key of a stored Put, or of what the column's functions make of it. False: it
+/// has no value, or one that does not fit the type, as may be that was written before the index was
+/// made. The column is absent then for the index, and for conditions of its type. Requires: the
+/// column is not multi-valued.
+bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out);
+bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64_t timestamp,
+                  std::string* out);
+/// Whether a value may be put into the column. Without functions it must have an index key. What
+/// functions make of it must not be text that is too long for one. Errors: those of AppendIndexKey.
+Status CheckPutValue(const IndexColumnRecord& column, std::string_view value);
+/// Whether the index cannot have a Put that conditions of its type see: bytes compare at any
+/// length, and a key has kIndexKeyBytesMax; words of another version of Unicode cannot be computed;
+/// a part is looked for in bytes of any length, and trigrams are those of kFunctionValueBytesMax.
+/// An index with such a Put serves no read.
+bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put);
+
+}  // namespace tandem::format

@@ -1,0 +1,172 @@
+// What `emulate` predicts, beside what the engine does with the same rows: regions, splits, bytes
+// on disk, bytes written.
+#define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file_system.h"
+#include "base/random.h"
+#include "engine/default_environment.h"
+#include "engine/engine.h"
+#include "tandem/tandem.h"
+#include "test/support/temporary_directory.h"
+#include "tools/emulator/measure.h"
+#include "tools/emulator/row_shape.h"
+#include "tools/emulator/store.h"
+#include "tools/row_keys/generator.h"
+#include "tools/simulation/inline_executor.h"
+#include "tools/simulation/manual_clock.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr uint64_t kRows = 300'000;
+constexpr uint64_t kBatchRows = 100;
+
+struct Sizes {
+  double regions = 0, splits = 0, disk_bytes = 0, written_bytes = 0, index_bytes = 0;
+};
+
+Options OptionsOfLoad() {
+  Options options;
+  options.create_if_missing = true;
+  options.memory_bytes = 16 << 20;
+  options.region_bytes_max = 4 << 20;
+  return options;
+}
+
+emulator::RowShape ShapeOfLoad() {
+  IndexOptions index{.name = "by_state", .columns = {{.family = "d", .qualifier = "state"}}};
+  return emulator::RowShape::OfColumns(
+      {{.qualifier = "state", .bytes = 8, .kind = emulator::ValueKind::kDigits},
+       {.qualifier = "title", .bytes = 60},
+       {.qualifier = "token", .bytes = 16, .kind = emulator::ValueKind::kRandom}},
+      {index});
+}
+
+template <typename Take>
+void ForEachKey(const std::string& design, Take take) {
+  auto generator = row_keys::NewGenerator({.spec = design});
+  BOOST_REQUIRE_EQUAL(generator.has_value(), true);
+  for (uint64_t i = 0; i < kRows; ++i) {
+    std::string key;
+    (*generator)->Append(i, &key);
+    take(i, key);
+  }
+}
+
+Sizes Predicted(const std::string& design) {
+  const emulator::RowShape shape = ShapeOfLoad();
+  std::vector<std::string> sample;
+  ForEachKey(design, [&](uint64_t, const std::string& key) {
+    if (sample.size() < emulator::kMeasuredKeys) sample.push_back(key);
+  });
+  const auto costs = emulator::MeasureCosts(shape, sample);
+  BOOST_REQUIRE_EQUAL(costs.has_value(), true);
+  emulator::Store store(engine::TuningFor(OptionsOfLoad()), *costs, {});
+  ForEachKey(design, [&](uint64_t, const std::string& key) { store.Put(key); });
+  store.Flush();
+  const emulator::State state = store.Describe();
+  return {.regions = static_cast<double>(state.regions),
+          .splits = static_cast<double>(state.counters.splits),
+          .disk_bytes = state.disk_bytes,
+          .written_bytes = state.counters.flushed_bytes + state.counters.merged_bytes,
+          .index_bytes = state.index_bytes};
+}
+
+/// The engine on files of this machine. Flushes, merges and splits end before the next batch: when
+/// they take their time beside the writer, what they do differs from run to run.
+class LoadedEngine {
+ public:
+  LoadedEngine()
+      : files_(base::NewPosixFileSystem()), random_(base::NewSeededRandom(1)), executor_(clock_) {
+    engine::Environment environment;
+    environment.file_system = &*files_;
+    environment.clock = &clock_;
+    environment.random = &*random_;
+    environment.executor = &executor_;
+    auto opened = engine::Engine::Open(directory_.Path("db"), OptionsOfLoad(),
+                                       engine::TuningFor(OptionsOfLoad()), environment);
+    BOOST_REQUIRE_EQUAL(opened.has_value(), true);
+    engine_ = std::move(*opened);
+    BOOST_REQUIRE_EQUAL(engine_->CreateTable(ShapeOfLoad().table()).ToString(), "OK");
+  }
+
+  void Write(const WriteBatch& batch) {
+    clock_.Advance(1000);
+    BOOST_REQUIRE_EQUAL(engine_->Write({.durability = Durability::kWritten}, batch).ToString(),
+                        "OK");
+    executor_.Drain();
+  }
+  void Flush() {
+    BOOST_REQUIRE_EQUAL(engine_->Flush("t").ToString(), "OK");
+    executor_.Drain();
+  }
+  engine::Engine& operator*() { return *engine_; }
+
+ private:
+  const TemporaryDirectory directory_;
+  std::unique_ptr<base::FileSystem> files_;
+  ManualClock clock_;
+  std::unique_ptr<base::RandomSource> random_;
+  InlineExecutor executor_;
+  std::unique_ptr<engine::Engine> engine_;
+};
+
+Sizes Measured(const std::string& design) {
+  LoadedEngine loaded;
+  const emulator::RowShape shape = ShapeOfLoad();
+  WriteBatch batch;
+  ForEachKey(design, [&](uint64_t i, const std::string& key) {
+    shape.Put(i, key, &batch);
+    if ((i + 1) % kBatchRows != 0 && i + 1 != kRows) return;
+    loaded.Write(batch);
+    batch.Clear();
+  });
+  loaded.Flush();
+  const Statistics counted = (*loaded).GetStatistics();
+  Sizes sizes{.splits = static_cast<double>(counted.region_splits)};
+  sizes.written_bytes = static_cast<double>(counted.flushed_bytes + counted.compacted_bytes);
+  const DatabaseInfo info = (*loaded).Info();
+  sizes.regions = static_cast<double>(info.tables[0].regions.size());
+  std::map<uint64_t, FileInfo> files;  // Halves of a region share some.
+  for (const RegionInfo& region : info.tables[0].regions) {
+    for (const FileInfo& file : region.files) files.emplace(file.number, file);
+  }
+  for (const auto& [number, file] : files) {
+    sizes.disk_bytes += static_cast<double>(file.size_bytes);
+    sizes.index_bytes += static_cast<double>(file.index_bytes);
+  }
+  return sizes;
+}
+
+void Compare(const std::string& design) {
+  const Sizes predicted = Predicted(design), measured = Measured(design);
+  const auto is_near = [&](const char* what, double expected, double found, double least = 0) {
+    BOOST_TEST_MESSAGE(design << ": " << what << ": predicted " << expected << ", measured "
+                              << found);
+    BOOST_TEST(std::abs(expected - found) <= std::max(0.1 * found, least),
+               design << ": " << what << ": predicted " << expected << ", measured " << found);
+  };
+  is_near("regions", predicted.regions, measured.regions, 1);
+  is_near("splits", predicted.splits, measured.splits, 1);
+  is_near("bytes on disk", predicted.disk_bytes, measured.disk_bytes);
+  is_near("index bytes", predicted.index_bytes, measured.index_bytes);
+  is_near("bytes written", predicted.written_bytes, measured.written_bytes);
+}
+
+BOOST_AUTO_TEST_SUITE(emulated_load)
+
+BOOST_AUTO_TEST_CASE(AHashedDesignComesOutAsPredicted) { Compare("hash+id"); }
+
+BOOST_AUTO_TEST_CASE(ASequenceComesOutAsPredicted) { Compare("sequence"); }
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
