@@ -224,7 +224,8 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
   if (!is_forced) return {};
   // A walk would read every row of the sources that lack the index again for each range of values.
   ordering.ranges = RangesUnder(predicate, *ordering.index);
-  CutToPosition(&ordering);
+  // Of several columns a source may have others than those that give the row its place.
+  if (ordering.index->columns.size() == 1) CutToPosition(&ordering);
   AccessPath access{.paths = {}, .exact = false};
   access.paths.push_back({ordering.index, ordering.ranges, false});
   ASSIGN_OR_RETURN(const EntryCount read,

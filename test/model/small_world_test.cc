@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(SmallWorlds) {
     Counters ignored;
     BOOST_FAIL(*failure << "\n  cut down: " << RunSmallWorld(shrunk, &ignored).value_or("passes")
                         << "\n  " << shrunk.Describe() << "\n  again with: TANDEM_SEED=" << seed
-                        << " TANDEM_OPERATIONS=10 build/test_model --run_test=model/SmallWorlds");
+                        << " TANDEM_OPERATIONS=20 build/test_model --run_test=model/SmallWorlds");
   }
   std::cout << "counters: SmallWorlds: " << counters.Describe() << std::endl;
   if (operations < 5000) return;
