@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(PagesAreTheWholeResult) {
   }
 }
 
-// The columns of a row lie in two sources, and timestamps go back: an index over both is not walked.
+// The columns of a row lie in two sources, and timestamps go back: no walk of an index over both.
 BOOST_AUTO_TEST_CASE(PagesInAnOrderThatHasToBeSorted) {
   constexpr uint64_t kRows = 200;
   WriteBatch older, newer;
