@@ -362,8 +362,9 @@ Status Session::RenewFamily(const SessionAction& action) {
   }
   ++counters_.schema_edits;
   RETURN_IF_ERROR(store_.engine().AddFamily(action.table, family));
-  for (const IndexOptions& index : over_it) {
+  for (IndexOptions& index : over_it) {
     if (own_dice_.Chance(30)) continue;
+    index.unique = false;  // It would not refuse duplicates before they were looked for.
     RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
     ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });
   }
