@@ -330,7 +330,9 @@ class EngineImpl final : public Engine {
   };
   Result<ScanCall> BeginScan(const ReadOptions& options, std::string_view table,
                              const ScanOptions& scan);
-  Result<CursorOrigin> BeginQuery(const TableView& view, QueryRequest* request);
+  /// `request->from` will point into `*origin`, which outlives the use of the request.
+  Status BeginQuery(const TableView& view, TokenUse use, QueryRequest* request,
+                    CursorOrigin* origin);
   Result<std::unique_ptr<RowSource>> OpenScan(const ReadOptions& options, std::string_view table,
                                               ScanCall* call);
   Result<Cursor> ScanStored(const ReadOptions& options, std::string_view table,

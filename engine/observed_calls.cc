@@ -225,8 +225,8 @@ Result<Cursor> EngineImpl::QueryObserved(std::string_view table, QueryRequest re
                             .query = request.query};
   RETURN_IF_ERROR(AskQuery(observers, query));
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
-  ASSIGN_OR_RETURN(CursorOrigin origin, BeginQuery(view, &request));
-  request.from = origin.from.has_value() ? &*origin.from : nullptr;
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, &request, &origin));
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source, FilteredQuery(request, observers, &view));
   if (source == nullptr) {
     ASSIGN_OR_RETURN(source, QueryRows(request, std::move(view)));

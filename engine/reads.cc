@@ -249,11 +249,13 @@ Result<Cursor> EngineImpl::NewCursor(Result<std::unique_ptr<RowSource>> source,
 }
 
 // Takes the query's token, if it has one, and begins to count what it costs.
-Result<CursorOrigin> EngineImpl::BeginQuery(const TableView& view, QueryRequest* request) {
-  ASSIGN_OR_RETURN(CursorOrigin origin, engine::BeginQuery(*request, database_id_, view));
-  request->limits = origin.limits;
+Status EngineImpl::BeginQuery(const TableView& view, TokenUse use, QueryRequest* request,
+                              CursorOrigin* origin) {
+  ASSIGN_OR_RETURN(*origin, engine::BeginQuery(*request, database_id_, view, use));
+  request->from = origin->from.has_value() ? &*origin->from : nullptr;
+  request->limits = origin->limits;
   request->no_scan = options_.no_scan_tables.contains(view.table->name);
-  return origin;
+  return {};
 }
 
 Result<std::optional<Row>> EngineImpl::Get(const ReadOptions& options, std::string_view table,
@@ -379,11 +381,11 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, predicate, query};
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
-  ASSIGN_OR_RETURN(CursorOrigin origin, BeginQuery(view, &request));
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, &request, &origin));
   if (IsObserved(*view.table)) {
     return QueryObserved(table, request, TakeObservers(&view));
   }
-  request.from = origin.from.has_value() ? &*origin.from : nullptr;
   Result<std::unique_ptr<RowSource>> rows = QueryRows(request, std::move(view));
   return NewCursor(std::move(rows), table, std::move(origin));
 }
@@ -396,8 +398,8 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view 
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, predicate, query};
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
-  ASSIGN_OR_RETURN(const CursorOrigin origin, BeginQuery(view, &request));
-  request.from = origin.from.has_value() ? &*origin.from : nullptr;
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   if (IsObserved(*view.table)) {
     return CountObserved(table, request, TakeObservers(&view));
   }
@@ -411,8 +413,8 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, predicate, query};
-  ASSIGN_OR_RETURN(const CursorOrigin origin, BeginQuery(view, &request));
-  request.from = origin.from.has_value() ? &*origin.from : nullptr;
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   return ExplainQuery(request, std::move(view));
 }
 
@@ -440,11 +442,11 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* quer
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
   ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
-  ASSIGN_OR_RETURN(CursorOrigin origin, BeginQuery(view, &request));
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, &request, &origin));
   if (IsObserved(*view.table)) {
     return QueryObserved(state.table, request, TakeObservers(&view));
   }
-  request.from = origin.from.has_value() ? &*origin.from : nullptr;
   Result<std::unique_ptr<RowSource>> rows = QueryRows(request, std::move(view));
   return NewCursor(std::move(rows), state.table, std::move(origin));
 }
@@ -457,8 +459,8 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* qu
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
   ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
-  ASSIGN_OR_RETURN(const CursorOrigin origin, BeginQuery(view, &request));
-  request.from = origin.from.has_value() ? &*origin.from : nullptr;
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   if (IsObserved(*view.table)) {
     return CountObserved(state.table, request, TakeObservers(&view));
   }
@@ -472,8 +474,8 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, PreparedQuer
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, state.table));
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
-  ASSIGN_OR_RETURN(const CursorOrigin origin, BeginQuery(view, &request));
-  request.from = origin.from.has_value() ? &*origin.from : nullptr;
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   return ExplainQuery(request, std::move(view));
 }
 

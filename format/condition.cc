@@ -153,13 +153,6 @@ std::string EncodeInterval(const ValueInterval& interval) {
   return out;
 }
 
-// A field that is left out where it is false.
-bool Flag(FieldReader* fields) {
-  const bool is_set = fields->Number(1) == 1;
-  if (!is_set) fields->FailCorrupt("expected 1 or no field, found 0");
-  return is_set;
-}
-
 Result<ValueInterval> DecodeInterval(std::string_view bytes) {
   FieldReader fields(bytes, "interval record");
   ValueInterval interval;
@@ -170,13 +163,13 @@ Result<ValueInterval> DecodeInterval(std::string_view bytes) {
         interval.low = ValueBound{std::string(fields.Bytes())};
         break;
       case kWithoutLow:
-        without_low = Flag(&fields);
+        without_low = fields.Flag();
         break;
       case kHigh:
         interval.high = ValueBound{std::string(fields.Bytes())};
         break;
       case kWithoutHigh:
-        without_high = Flag(&fields);
+        without_high = fields.Flag();
         break;
       default:
         fields.Unknown();
@@ -228,7 +221,7 @@ Result<Condition> Decode(std::string_view bytes, size_t columns, uint32_t depth)
         if (condition.column >= columns) fields.FailCorrupt("it names a column that is not there");
         break;
       case kAcceptsNull:
-        condition.accepts_null = Flag(&fields);
+        condition.accepts_null = fields.Flag();
         break;
       case kInterval: {
         Result<ValueInterval> interval = DecodeInterval(fields.Repeated());
@@ -243,7 +236,7 @@ Result<Condition> Decode(std::string_view bytes, size_t columns, uint32_t depth)
         condition.part = std::string(fields.Bytes());
         break;
       case kLacksPart:
-        condition.lacks_part = Flag(&fields);
+        condition.lacks_part = fields.Flag();
         break;
       default:
         fields.Unknown();

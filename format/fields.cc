@@ -47,6 +47,12 @@ uint64_t FieldReader::Number(uint64_t max) {
   return value;
 }
 
+bool FieldReader::Flag() {
+  const bool is_set = Number(1) == 1;
+  if (!is_set) FailCorrupt("expected 1 or no field, found 0");
+  return is_set;
+}
+
 std::string_view FieldReader::FixedBytes(size_t size) {
   const std::string_view value = Bytes();
   if (value.size() != size) {

@@ -34,6 +34,8 @@ class FieldReader {
   std::string_view Bytes();
   /// The field's single varint, at most `max`; the tag may occur only once.
   uint64_t Number(uint64_t max);
+  /// A field that holds the number 1, and is left out where it is false: true, but for an error.
+  bool Flag();
   /// As Bytes, of exactly `size` bytes.
   std::string_view FixedBytes(size_t size);
   /// Handles a field whose tag the decoder does not know: fails if it is critical.

@@ -224,8 +224,7 @@ Result<FamilyRecord> DecodeFamily(std::string_view bytes) {
         if (options.block_size_bytes < kBlockSizeMin) fields.FailCorrupt("expected at least 512");
         break;
       case kDropped:
-        family.dropped = fields.Number(1) == 1;
-        if (!family.dropped) fields.FailCorrupt("expected 1 or no field, found 0");
+        family.dropped = fields.Flag();
         break;
       case kFormerLimits:
         fields.Fail(AddFormerLimits(fields.Repeated(), &family));
@@ -500,8 +499,7 @@ Result<IndexRecord> DecodeIndex(std::string_view bytes) {
         AddColumn(&fields, &index);
         break;
       case kUnique:
-        index.unique = fields.Number(1) == 1;
-        if (!index.unique) fields.FailCorrupt("expected 1 or no field, found 0");
+        index.unique = fields.Flag();
         break;
       case kIncluded:
         AddIncluded(&fields, &index);

@@ -221,14 +221,17 @@ Result<DecodedToken> DecodeToken(std::string_view text, const TokenScope& scope)
 }
 
 Result<CursorOrigin> BeginQuery(const QueryRequest& request, const format::DatabaseId& database,
-                                const TableView& view) {
+                                const TableView& view, TokenUse use) {
   CursorOrigin origin{.scope = {.database = database,
                                 .table = view.table->id,
                                 .query = 0,
                                 .sequence = view.point.sequence.value},
                       .from = {},
                       .limits = request.Limits()};
-  ASSIGN_OR_RETURN(origin.scope.query, HashOf(request, *view.table));
+  const bool has_token = !request.query.after.empty() || !request.query.before.empty();
+  if (has_token || use == TokenUse::kGiven) {
+    ASSIGN_OR_RETURN(origin.scope.query, HashOf(request, *view.table));
+  }
   RETURN_IF_ERROR(
       Begin(request.query.after, request.query.before, !request.query.order_by.empty(), &origin));
   return origin;

@@ -54,9 +54,14 @@ struct CursorOrigin {
   bool is_exact = true;          ///< The token is of the same state.
   ReadLimits limits;
 };
+/// What a call has to do with tokens.
+enum class TokenUse : uint8_t {
+  kGiven,  ///< It returns a cursor, which may be asked for one.
+  kTaken,  ///< It may have got one. Without one it needs no hash.
+};
 /// Errors: kInvalidArgument (see DecodeToken; two tokens; a token that has no such position).
 Result<CursorOrigin> BeginQuery(const QueryRequest& request, const format::DatabaseId& database,
-                                const TableView& view);
+                                const TableView& view, TokenUse use);
 /// The same for a scan of the table.
 Result<CursorOrigin> BeginScan(const ReadOptions& options, const ScanOptions& scan,
                                const format::DatabaseId& database, const TableView& view,

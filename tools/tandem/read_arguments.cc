@@ -2,10 +2,10 @@
 #include "tools/tandem/read_arguments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "base/status_macros.h"
+#include "format/value_text.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
@@ -69,13 +69,6 @@ Status BadBudget(const std::string& text, std::string_view part) {
       EscapeBytes(text), EscapeBytes(part)));
 }
 
-std::optional<uint64_t> CountOf(std::string_view text) {
-  uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return count;
-}
-
 std::optional<uint64_t> SizeOf(std::string_view text) {
   const Result<uint64_t> size = ParseSize(text);
   return size.has_value() ? std::optional(*size) : std::nullopt;
@@ -109,7 +102,7 @@ Result<ReadBudget> BudgetOf(const std::string& text) {
     const std::string_view name = part.substr(0, equals);
     const std::string_view value = part.substr(std::min(equals + 1, part.size()));
     const bool is_size = name == "bytes" || name == "memory";
-    const std::optional<uint64_t> limit = is_size ? SizeOf(value) : CountOf(value);
+    const std::optional<uint64_t> limit = is_size ? SizeOf(value) : format::ParseUint64(value);
     if (limit.value_or(0) == 0) return BadBudget(text, part);
     if (name == "rows") {
       budget.rows = *limit;
