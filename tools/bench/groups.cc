@@ -7,7 +7,6 @@
 #include "tools/bench/measuring.h"
 
 namespace tandem::bench {
-namespace {
 
 void Load(const W1& w1, Peer* peer) {
   const auto writer = peer->NewWriter();
@@ -18,6 +17,8 @@ void Load(const W1& w1, Peer* peer) {
     if ((i + 1) % kBatchRows == 0 || i + 1 == w1.rows()) writer->Commit();
   }
 }
+
+namespace {
 
 // Prints microseconds per call.
 void MeasureCount(const std::string& phase, double seconds,
@@ -83,7 +84,8 @@ void MeasureWarm(const Arguments& arguments) {
 
 void MeasurePlain(const Arguments& arguments) {
   const W1 w1(arguments.rows);
-  const auto peer = OpenPeer(arguments.engine, {.path = arguments.path, .indexes = false});
+  const auto peer =
+      OpenPeer(arguments.engine, {.path = arguments.path, .indexes = IndexSet::kNone});
   const Usage begin = UsageNow();
   Load(w1, peer.get());
   peer->Settle();

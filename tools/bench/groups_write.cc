@@ -107,7 +107,7 @@ void MeasureMixed(const Arguments& arguments, const W1& w1) {
     Fail(arguments.engine + ": beside writers a query returns other rows than a filtered scan");
 }
 
-void Commit(uint64_t begin, double until, Writer* writer, std::atomic<uint64_t>* commits) {
+void InsertUntil(double until, uint64_t begin, Writer* writer, std::atomic<uint64_t>* commits) {
   const W1 w1(1);
   W1Row row;
   uint64_t i = begin;
@@ -120,18 +120,9 @@ void Commit(uint64_t begin, double until, Writer* writer, std::atomic<uint64_t>*
 }
 
 void MeasureCommitsBy(int threads, double seconds, Peer* peer) {
-  constexpr uint64_t kRowsApart = 1 << 24;
   const std::string by = ", " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
-  std::vector<std::unique_ptr<Writer>> writers;
-  for (int i = 0; i < threads; ++i) writers.push_back(peer->NewWriter());
-  std::atomic<uint64_t> commits = 0;
   const Usage begin = UsageNow();
-  std::vector<std::thread> running;
-  for (int i = 0; i < threads; ++i) {
-    const uint64_t first = static_cast<uint64_t>(threads * 16 + i) * kRowsApart;
-    running.emplace_back(Commit, first, begin.seconds + seconds, writers[i].get(), &commits);
-  }
-  for (std::thread& thread : running) thread.join();
+  const uint64_t commits = InsertRows(threads, seconds, peer);
   const Usage end = UsageNow();
   PrintRate(FigureBetween("commits" + by, begin, end), commits);
   Figure syncs = FigureBetween("syncs per commit" + by, begin, end);
@@ -158,6 +149,21 @@ uint64_t LoggedRows(const Arguments& arguments) {
 }
 
 }  // namespace
+
+uint64_t InsertRows(int threads, double seconds, Peer* peer) {
+  constexpr uint64_t kRowsApart = 1 << 24;
+  std::vector<std::unique_ptr<Writer>> writers;
+  for (int i = 0; i < threads; ++i) writers.push_back(peer->NewWriter());
+  std::atomic<uint64_t> commits = 0;
+  const double until = SecondsNow() + seconds;
+  std::vector<std::thread> running;
+  for (int i = 0; i < threads; ++i) {
+    const uint64_t first = static_cast<uint64_t>(threads * 16 + i) * kRowsApart;
+    running.emplace_back(InsertUntil, until, first, writers[i].get(), &commits);
+  }
+  for (std::thread& thread : running) thread.join();
+  return commits;
+}
 
 void MeasureUpdates(const Arguments& arguments) {
   const W1 w1(arguments.rows);

@@ -1,13 +1,15 @@
-// Rows of W1 for engines of plain keys and values: the row as one value, and an index entry
-// (column, value, row key) for each of the three indexes.
+// Rows of W1 for engines of plain keys and values: the row as one value, and for each index an
+// entry (column, value, row key), whose own value is what the index covers.
 #pragma once
 
 #include <array>
+#include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "tools/bench/workload.h"
+#include "tools/bench/peer.h"
 
 namespace tandem::bench {
 
@@ -62,9 +64,34 @@ inline std::string IndexEntry(char column, std::string_view value, std::string_v
   return std::string(1, column).append(value).append(1, '\0').append(key);
 }
 
-inline std::array<std::string, 3> IndexEntries(const W1Row& row) {
-  return {IndexEntry('c', row.city, row.key), IndexEntry('s', row.status, row.key),
-          't' + row.ts + row.key};
+inline std::string CityTimeEntry(std::string_view city, std::string_view ts, std::string_view key) {
+  return IndexEntry('b', city, ts).append(key);
+}
+
+inline std::string TimeEntry(const W1Row& row) { return 't' + row.ts + row.key; }
+
+/// Calls `use(entry, covered)` for each entry of the row.
+template <typename Use>
+void ForEachEntry(IndexSet indexes, const W1Row& row, Use use) {
+  switch (indexes) {
+    case IndexSet::kNone:
+      return;
+    case IndexSet::kThree:
+      use(IndexEntry('c', row.city, row.key), "");
+      use(IndexEntry('s', row.status, row.key), "");
+      use(TimeEntry(row), "");
+      return;
+    case IndexSet::kCity:
+      return use(IndexEntry('c', row.city, row.key), "");
+    case IndexSet::kCityTime:
+      return use(CityTimeEntry(row.city, row.ts, row.key), "");
+    case IndexSet::kCityCoversStatus:
+      return use(IndexEntry('c', row.city, row.key), row.status);
+    case IndexSet::kTime:
+      return use(TimeEntry(row), "");
+    case IndexSet::kUniqueTime:
+      return use('t' + row.ts, row.key);
+  }
 }
 
 /// The index entries [low, high) of a value of city or status.
@@ -72,6 +99,30 @@ inline std::pair<std::string, std::string> EntriesOf(const std::string& column,
                                                      const std::string& value) {
   return {column[0] + value + '\0', column[0] + value + '\1'};
 }
+
+/// Those of a city and low <= ts < high in the index over both.
+inline std::pair<std::string, std::string> CityTimeEntries(const std::string& city,
+                                                           const std::string& low,
+                                                           const std::string& high) {
+  return {CityTimeEntry(city, low, ""), CityTimeEntry(city, high, "")};
+}
+
+inline void ConsumeStatus(std::string_view status, Consumer* consumer) {
+  ++consumer->rows;
+  consumer->Value(status);
+}
+
+/// Values of a unique index that are being inserted. Whoever looks for a value and then inserts it
+/// has locked it meanwhile, beside other writers of other values. Threads: any.
+class ValueLocks {
+ public:
+  std::unique_lock<std::mutex> Lock(std::string_view value) {
+    return std::unique_lock(mutexes_[std::hash<std::string_view>()(value) % mutexes_.size()]);
+  }
+
+ private:
+  std::array<std::mutex, 256> mutexes_;
+};
 
 /// What an update does to the entries of the row's old values: calls `replace(old entry, new
 /// entry)` for each value that changes.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kFilterBits = 10;
 constexpr size_t kWriteBufferBytes = 64 << 20;  // RocksDB's default.
-// Index entries begin with their column's letter: c, s or t.
+// Index entries begin with another letter: b, c, s or t.
 constexpr char kRow = 'r';
 constexpr std::string_view kAfterRows = "s";
 
@@ -32,16 +32,18 @@ std::string_view ToView(const leveldb::Slice& slice) { return {slice.data(), sli
 
 class LevelDbWriter : public Writer {
  public:
-  LevelDbWriter(leveldb::DB* database, const PeerOptions& options)
-      : database_(database), indexes_(options.indexes) {
+  LevelDbWriter(leveldb::DB* database, const PeerOptions& options, ValueLocks* locks)
+      : database_(database), indexes_(options.indexes), locks_(locks) {
     options_.sync = options.synced;
   }
 
   void Insert(const W1Row& row) override {
     EncodeRow(row, &value_);
     batch_.Put(RowKey(row.key), value_);
-    if (!indexes_) return;
-    for (const std::string& entry : IndexEntries(row)) batch_.Put(entry, "");
+    ForEachEntry(indexes_, row, [this](const std::string& entry, std::string_view value) {
+      if (indexes_ == IndexSet::kUniqueTime) CheckIsNew(entry);
+      batch_.Put(entry, ToSlice(value));
+    });
   }
 
   void Update(const W1Update& update) override {
@@ -59,11 +61,20 @@ class LevelDbWriter : public Writer {
   void Commit() override {
     Check(database_->Write(options_, &batch_));
     batch_.Clear();
+    if (lock_.owns_lock()) lock_.unlock();
   }
 
  private:
+  void CheckIsNew(const std::string& entry) {
+    lock_ = locks_->Lock(entry);
+    if (!database_->Get({}, entry, &old_).IsNotFound())
+      Fail("LevelDB: a value of the unique index is there already");
+  }
+
   leveldb::DB* const database_;
-  const bool indexes_;
+  const IndexSet indexes_;
+  ValueLocks* const locks_;
+  std::unique_lock<std::mutex> lock_;  // Until the commit.
   leveldb::WriteOptions options_;
   leveldb::WriteBatch batch_;
   std::string value_, old_;
@@ -86,7 +97,7 @@ class LevelDbPeer : public Peer {
   }
 
   std::unique_ptr<Writer> NewWriter() override {
-    return std::make_unique<LevelDbWriter>(database_.get(), options_);
+    return std::make_unique<LevelDbWriter>(database_.get(), options_, &locks_);
   }
 
   void Settle() override { database_->CompactRange(nullptr, nullptr); }
@@ -102,6 +113,25 @@ class LevelDbPeer : public Peer {
 
   void QueryTimes(const std::string& low, const std::string& high, Consumer* consumer) override {
     QueryRange('t' + low, 't' + high, consumer);
+  }
+
+  void QueryCityTimes(const std::string& city, const std::string& low, const std::string& high,
+                      Consumer* consumer) override {
+    const auto [begin, end] = CityTimeEntries(city, low, high);
+    QueryRange(begin, end, consumer);
+  }
+
+  void QueryStatuses(const std::string& city, Consumer* consumer) override {
+    const auto [low, high] = EntriesOf("city", city);
+    if (options_.indexes == IndexSet::kCityCoversStatus) {
+      ForEach({}, low, high, [consumer](const leveldb::Iterator& entry) {
+        ConsumeStatus(ToView(entry.value()), consumer);
+      });
+    } else {
+      QueryRange(low, high, consumer, [](std::string_view row, Consumer* status) {
+        ConsumeStatus(DecodeRow(row).status, status);
+      });
+    }
   }
 
   uint64_t Count(const std::string& column, const std::string& value) override {
@@ -150,7 +180,8 @@ class LevelDbPeer : public Peer {
   }
 
   // Index and rows are read at one snapshot, so that a writer beside does no harm.
-  void QueryRange(const std::string& low, const std::string& high, Consumer* consumer) {
+  void QueryRange(const std::string& low, const std::string& high, Consumer* consumer,
+                  void (*consume)(std::string_view row, Consumer* consumer) = ConsumeRow) {
     leveldb::ReadOptions read;
     read.snapshot = database_->GetSnapshot();
     keys_.clear();
@@ -161,7 +192,7 @@ class LevelDbPeer : public Peer {
     std::sort(keys_.begin(), keys_.end());
     for (const std::string& key : keys_) {
       Check(database_->Get(read, key, &value_));
-      ConsumeRow(value_, consumer);
+      consume(value_, consumer);
     }
     database_->ReleaseSnapshot(read.snapshot);
   }
@@ -169,6 +200,7 @@ class LevelDbPeer : public Peer {
   const PeerOptions options_;
   const std::unique_ptr<leveldb::Cache> cache_;
   const std::unique_ptr<const leveldb::FilterPolicy> filter_;
+  ValueLocks locks_;
   std::unique_ptr<leveldb::DB> database_;  // Uses both.
   std::vector<std::string> keys_;
   std::string value_;

@@ -31,7 +31,7 @@ std::string_view ToView(const MDB_val& val) {
 struct Databases {
   MDB_env* environment = nullptr;
   MDB_dbi rows = 0, index = 0;
-  bool indexes = true;
+  IndexSet indexes = IndexSet::kThree;
 };
 
 // A batch is a write transaction, which begins with its first change.
@@ -46,8 +46,10 @@ class LmdbWriter : public Writer {
     Begin();
     EncodeRow(row, &value_);
     Put(databases_.rows, row.key, value_);
-    if (!databases_.indexes) return;
-    for (const std::string& entry : IndexEntries(row)) Put(databases_.index, entry, "");
+    const bool is_unique = databases_.indexes == IndexSet::kUniqueTime;
+    ForEachEntry(databases_.indexes, row, [&](const std::string& entry, std::string_view value) {
+      Put(databases_.index, entry, value, is_unique ? MDB_NOOVERWRITE : 0);
+    });
   }
 
   void Update(const W1Update& update) override {
@@ -77,9 +79,9 @@ class LmdbWriter : public Writer {
     if (transaction_ == nullptr)
       Check(mdb_txn_begin(databases_.environment, nullptr, 0, &transaction_));
   }
-  void Put(MDB_dbi database, std::string_view key, std::string_view value) {
+  void Put(MDB_dbi database, std::string_view key, std::string_view value, unsigned flags = 0) {
     MDB_val name = ToVal(key), data = ToVal(value);
-    Check(mdb_put(transaction_, database, &name, &data, 0));
+    Check(mdb_put(transaction_, database, &name, &data, flags));
   }
 
   const Databases databases_;
@@ -170,6 +172,26 @@ class LmdbPeer : public Peer {
     QueryRange('t' + low, 't' + high, consumer);
   }
 
+  void QueryCityTimes(const std::string& city, const std::string& low, const std::string& high,
+                      Consumer* consumer) override {
+    const auto [begin, end] = CityTimeEntries(city, low, high);
+    QueryRange(begin, end, consumer);
+  }
+
+  void QueryStatuses(const std::string& city, Consumer* consumer) override {
+    const auto [low, high] = EntriesOf("city", city);
+    if (databases_.indexes == IndexSet::kCityCoversStatus) {
+      const Moment moment(reader_.get());
+      ForEachEntryOf(low, high, [consumer](const MDB_val&, const MDB_val& value) {
+        ConsumeStatus(ToView(value), consumer);
+      });
+    } else {
+      QueryRange(low, high, consumer, [](std::string_view row, Consumer* status) {
+        ConsumeStatus(DecodeRow(row).status, status);
+      });
+    }
+  }
+
   uint64_t Count(const std::string& column, const std::string& value) override {
     const auto [low, high] = EntriesOf(column, value);
     const Moment moment(reader_.get());
@@ -205,21 +227,31 @@ class LmdbPeer : public Peer {
     if (code != MDB_NOTFOUND) Check(code);
   }
 
-  // Row keys of the index entries [low, high) are appended to `*keys`, where it is not null.
-  uint64_t CollectKeys(const std::string& low, const std::string& high,
-                       std::vector<std::string>* keys) {
+  // Calls `use` for each of the index entries [low, high).
+  template <typename Use>
+  void ForEachEntryOf(const std::string& low, const std::string& high, Use use) {
     MDB_val key = ToVal(low), value;
-    uint64_t count = 0;
     int code = mdb_cursor_get(reader_->index, &key, &value, MDB_SET_RANGE);
-    for (; code == MDB_SUCCESS && ToView(key) < high; ++count) {
-      if (keys != nullptr) keys->emplace_back(ToView(key).substr(key.mv_size - kKeyBytes));
+    while (code == MDB_SUCCESS && ToView(key) < high) {
+      use(key, value);
       code = mdb_cursor_get(reader_->index, &key, &value, MDB_NEXT);
     }
     if (code != MDB_NOTFOUND) Check(code);
+  }
+
+  // Row keys of the index entries [low, high) are appended to `*keys`, where it is not null.
+  uint64_t CollectKeys(const std::string& low, const std::string& high,
+                       std::vector<std::string>* keys) {
+    uint64_t count = 0;
+    ForEachEntryOf(low, high, [&](const MDB_val& key, const MDB_val&) {
+      ++count;
+      if (keys != nullptr) keys->emplace_back(ToView(key).substr(key.mv_size - kKeyBytes));
+    });
     return count;
   }
 
-  void QueryRange(const std::string& low, const std::string& high, Consumer* consumer) {
+  void QueryRange(const std::string& low, const std::string& high, Consumer* consumer,
+                  void (*consume)(std::string_view row, Consumer* consumer) = ConsumeRow) {
     const Moment moment(reader_.get());
     keys_.clear();
     CollectKeys(low, high, &keys_);
@@ -227,7 +259,7 @@ class LmdbPeer : public Peer {
     for (const std::string& row : keys_) {
       MDB_val key = ToVal(row), value;
       Check(mdb_cursor_get(reader_->rows, &key, &value, MDB_SET));
-      ConsumeRow(ToView(value), consumer);
+      consume(ToView(value), consumer);
     }
   }
 

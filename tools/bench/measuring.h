@@ -37,6 +37,12 @@ NamedRead ScanOf();
 /// What is read cold, each in a process of its own.
 std::vector<NamedRead> ColdReadsOf(const W1& w1);
 
+/// Inserts all rows in batches of kBatchRows.
+void Load(const W1& w1, Peer* peer);
+/// Threads that insert rows of their own, beyond the first 2^28, and commit each by itself. Returns
+/// how many they committed.
+uint64_t InsertRows(int threads, double seconds, Peer* peer);
+
 /// A figure of the time and the work between two moments, without value and items.
 Figure FigureBetween(const std::string& phase, const Usage& begin, const Usage& end);
 /// Prints `items` per second as the figure's value.
@@ -59,5 +65,13 @@ void MeasureOpen(const Arguments& arguments);      ///< Opening what was closed.
 void WriteAndDie(const Arguments& arguments);      ///< Leaves a log behind by killing itself.
 void MeasureReopen(const Arguments& arguments);    ///< Opening that.
 void MeasureUnmerged(const Arguments& arguments);  ///< Reads while memstores hold rows; Tandem.
+void MeasureIndexSet(const Arguments& arguments);  ///< Index set number arguments.item.
+void MeasureTitles(const Arguments& arguments);    ///< An index of words; Tandem and SQLite.
+void MeasureBulk(const Arguments& arguments);      ///< Loads in key order, and bulk loads; Tandem.
+
+/// What the index sets are measured for, in the order of their numbers.
+inline constexpr IndexSet kIndexSets[] = {IndexSet::kCity, IndexSet::kCityTime,
+                                          IndexSet::kCityCoversStatus, IndexSet::kTime,
+                                          IndexSet::kUniqueTime};
 
 }  // namespace tandem::bench

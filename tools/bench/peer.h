@@ -23,9 +23,20 @@ enum class Reads : uint8_t {
   kColdOrdered,
 };
 
+/// The indexes of a database of W1.
+enum class IndexSet : uint8_t {
+  kNone,
+  kThree,             ///< On city, on status and on ts.
+  kCity,              ///< On city alone.
+  kCityTime,          ///< One over city and ts.
+  kCityCoversStatus,  ///< On city, with the row's status beside each entry.
+  kTime,              ///< On ts alone.
+  kUniqueTime,        ///< The same, of which no two rows have one value.
+};
+
 struct PeerOptions {
-  std::string path;     ///< A directory that exists.
-  bool indexes = true;  ///< Of a database that is created: with indexes on city, status and ts.
+  std::string path;  ///< A directory that exists.
+  IndexSet indexes = IndexSet::kThree;
   bool synced = false;  ///< A commit is on the disk; otherwise in the operating system's hands.
   Reads reads = Reads::kWarm;
 };
@@ -35,6 +46,8 @@ struct PeerOptions {
 class Writer {
  public:
   virtual ~Writer() = default;
+  /// Of kUniqueTime, ends the process if another row has its ts. Requires: then it is the only one
+  /// of its batch.
   virtual void Insert(const W1Row& row) = 0;
   /// Replaces two indexed columns of a row that exists. Requires: no row twice in a batch.
   virtual void Update(const W1Update& update) = 0;
@@ -56,6 +69,11 @@ class Peer {
   virtual void Filter(const std::string& column, const std::string& value, Consumer* consumer) = 0;
   /// Whole rows with low <= ts < high (eight big-endian bytes each).
   virtual void QueryTimes(const std::string& low, const std::string& high, Consumer* consumer) = 0;
+  /// The same of one city. Requires: kCityTime.
+  virtual void QueryCityTimes(const std::string& city, const std::string& low,
+                              const std::string& high, Consumer* consumer) = 0;
+  /// The status alone of each row of the city. Requires: kCity or kCityCoversStatus.
+  virtual void QueryStatuses(const std::string& city, Consumer* consumer) = 0;
   virtual uint64_t Count(const std::string& column, const std::string& value) = 0;
   virtual uint64_t CountTimes(const std::string& low, const std::string& high) = 0;
   virtual void Get(const std::string& key, Consumer* consumer) = 0;

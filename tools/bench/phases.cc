@@ -87,6 +87,26 @@ std::vector<Phase> AllPhases() {
       {"open killed", "open", Unit::kMillis},
   };
   AddUnmergedPhases(&phases);
+  for (const Phase& phase : std::vector<Phase>{
+           {"load, index of one column", "indexes"},
+           {"load, index of two", "indexes"},
+           {"query of two columns", "indexes"},
+           {"uncovered query", "indexes"},
+           {"covered query", "indexes"},
+           {"inserts", "indexes"},
+           {"inserts, unique", "indexes"},
+           {"synced inserts", "indexes"},
+           {"synced inserts, unique", "indexes"},
+           {"load of titles", "text"},
+           {"query of two words", "text", Unit::kMicros},
+           {"disk of titles", "text", Unit::kBytes},
+           {"load in key order", "bulk"},
+           {"bulk load in key order", "bulk"},
+           {"load in any order", "bulk"},
+           {"bulk load in any order", "bulk"},
+       }) {
+    phases.push_back(phase);
+  }
   return phases;
 }
 
@@ -135,6 +155,20 @@ std::vector<Goal> AllGoals() {
       {"open killed", Against::kLimit, 500},
   };
   AddUnmergedGoals(&goals);
+  for (const Goal& goal : std::vector<Goal>{
+           {"load, index of two", Against::kOwnPhase, 0.5, "load, index of one column"},
+           {"query of two columns", Against::kBestPeer, 3},
+           {"covered query", Against::kOwnPhase, 2, "uncovered query"},
+           {"inserts, unique", Against::kOwnPhase, 1.0 / 3, "inserts"},
+           {"synced inserts, unique", Against::kOwnPhase, 1 / 1.5, "synced inserts"},
+           {"load of titles", Against::kBestPeer, 1},
+           {"query of two words", Against::kBestPeer, 1},
+           {"disk of titles", Against::kBestPeer, 1},
+           {"bulk load in key order", Against::kOwnPhase, 2, "load in key order"},
+           {"bulk load in any order", Against::kOwnPhase, 1.5, "load in any order"},
+       }) {
+    goals.push_back(goal);
+  }
   return goals;
 }
 
@@ -164,6 +198,12 @@ std::vector<std::string> Families() {
       families.emplace_back(phase.family);
   }
   return families;
+}
+
+bool IsMeasured(std::string_view family, std::string_view engine) {
+  if (engine == "tandem") return true;
+  if (family == "text") return engine == "sqlite";
+  return family != "unmerged" && family != "bulk";
 }
 
 bool IsRate(Unit unit) { return unit == Unit::kPerSecond; }

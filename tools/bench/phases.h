@@ -24,6 +24,8 @@ const std::vector<Phase>& Phases();
 /// Null: no such phase.
 const Phase* FindPhase(std::string_view name);
 std::vector<std::string> Families();
+/// Whether the engine is measured in the phases of the family.
+bool IsMeasured(std::string_view family, std::string_view engine);
 
 enum class Against : uint8_t {
   kBestPeer,          ///< At least `factor` times as good as the best peer.

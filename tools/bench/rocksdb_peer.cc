@@ -24,7 +24,8 @@ struct Families {
   rocksdb::DB* database;
   rocksdb::ColumnFamilyHandle* rows;
   rocksdb::ColumnFamilyHandle* index;
-  bool indexes;
+  IndexSet indexes;
+  ValueLocks* locks;
 };
 
 /// Values of sorted `keys`, each of which must exist; at most kMultiGetKeys of them.
@@ -53,9 +54,10 @@ class RocksDbWriter : public Writer {
   void Insert(const W1Row& row) override {
     EncodeRow(row, &value_);
     CheckRocksDb(batch_.Put(families_.rows, row.key, value_));
-    if (!families_.indexes) return;
-    for (const std::string& entry : IndexEntries(row))
-      CheckRocksDb(batch_.Put(families_.index, entry, ""));
+    ForEachEntry(families_.indexes, row, [this](const std::string& entry, std::string_view value) {
+      if (families_.indexes == IndexSet::kUniqueTime) CheckIsNew(entry);
+      CheckRocksDb(batch_.Put(families_.index, entry, rocksdb::Slice(value)));
+    });
   }
 
   void Update(const W1Update& update) override { updates_.push_back(update); }
@@ -65,9 +67,16 @@ class RocksDbWriter : public Writer {
     CheckRocksDb(families_.database->Write(options_, &batch_));
     batch_.Clear();
     updates_.clear();
+    if (lock_.owns_lock()) lock_.unlock();
   }
 
  private:
+  void CheckIsNew(const std::string& entry) {
+    lock_ = families_.locks->Lock(entry);
+    rocksdb::PinnableSlice found;
+    const rocksdb::Status status = families_.database->Get({}, families_.index, entry, &found);
+    if (!status.IsNotFound()) Fail("RocksDB: a value of the unique index is there already");
+  }
   // Reads the old rows of the whole batch at once.
   void AddUpdates() {
     std::sort(updates_.begin(), updates_.end(),
@@ -92,6 +101,7 @@ class RocksDbWriter : public Writer {
   rocksdb::WriteBatch batch_;
   std::vector<W1Update> updates_;
   std::string value_;
+  std::unique_lock<std::mutex> lock_;  // Until the commit.
 };
 
 class RocksDbPeer : public Peer {
@@ -100,7 +110,7 @@ class RocksDbPeer : public Peer {
       : synced_(options.synced),
         store_(options.path, {"default", "index"}),
         database_(store_.database()),
-        families_{database_, store_.family(0), store_.family(1), options.indexes} {
+        families_{database_, store_.family(0), store_.family(1), options.indexes, &locks_} {
     if (options.reads == Reads::kWarm) return;
     lookup_.async_io = true;
     scan_.async_io = true;
@@ -123,6 +133,25 @@ class RocksDbPeer : public Peer {
 
   void QueryTimes(const std::string& low, const std::string& high, Consumer* consumer) override {
     QueryRange('t' + low, 't' + high, consumer);
+  }
+
+  void QueryCityTimes(const std::string& city, const std::string& low, const std::string& high,
+                      Consumer* consumer) override {
+    const auto [begin, end] = CityTimeEntries(city, low, high);
+    QueryRange(begin, end, consumer);
+  }
+
+  void QueryStatuses(const std::string& city, Consumer* consumer) override {
+    const auto [low, high] = EntriesOf("city", city);
+    if (families_.indexes == IndexSet::kCityCoversStatus) {
+      ForEachEntryOf(low, high, [consumer](rocksdb::Iterator* entry) {
+        ConsumeStatus(entry->value().ToStringView(), consumer);
+      });
+    } else {
+      QueryRange(low, high, consumer, [](std::string_view row, Consumer* status) {
+        ConsumeStatus(DecodeRow(row).status, status);
+      });
+    }
   }
 
   uint64_t Count(const std::string& column, const std::string& value) override {
@@ -154,24 +183,32 @@ class RocksDbPeer : public Peer {
     CheckRocksDb(rows->status());
   }
 
-  // Row keys of the index entries [low, high) are appended to `*keys`, where it is not null.
-  uint64_t CollectKeys(const std::string& low, const std::string& high,
-                       std::vector<std::string>* keys) {
+  // Calls `use` at each of the index entries [low, high).
+  template <typename Use>
+  void ForEachEntryOf(const std::string& low, const std::string& high, Use use) {
     const rocksdb::Slice bound(high);
     rocksdb::ReadOptions options = lookup_;
     options.iterate_upper_bound = &bound;
     std::unique_ptr<rocksdb::Iterator> entries(database_->NewIterator(options, families_.index));
-    uint64_t count = 0;
-    for (entries->Seek(low); entries->Valid(); entries->Next(), ++count) {
-      const rocksdb::Slice entry = entries->key();
-      if (keys != nullptr) keys->emplace_back(entry.data() + entry.size() - kKeyBytes, kKeyBytes);
-    }
+    for (entries->Seek(low); entries->Valid(); entries->Next()) use(entries.get());
     CheckRocksDb(entries->status());
+  }
+
+  // Row keys of the index entries [low, high) are appended to `*keys`, where it is not null.
+  uint64_t CollectKeys(const std::string& low, const std::string& high,
+                       std::vector<std::string>* keys) {
+    uint64_t count = 0;
+    ForEachEntryOf(low, high, [&](rocksdb::Iterator* at) {
+      ++count;
+      const rocksdb::Slice entry = at->key();
+      if (keys != nullptr) keys->emplace_back(entry.data() + entry.size() - kKeyBytes, kKeyBytes);
+    });
     return count;
   }
 
   // Index and rows are read at one snapshot, so that a writer beside does no harm.
-  void QueryRange(const std::string& low, const std::string& high, Consumer* consumer) {
+  void QueryRange(const std::string& low, const std::string& high, Consumer* consumer,
+                  void (*consume)(std::string_view row, Consumer* consumer) = ConsumeRow) {
     rocksdb::ManagedSnapshot snapshot(database_);
     lookup_.snapshot = snapshot.snapshot();
     keys_.clear();
@@ -181,7 +218,7 @@ class RocksDbPeer : public Peer {
       const size_t count = std::min(kMultiGetKeys, keys_.size() - at);
       const std::vector<rocksdb::Slice> slices(keys_.begin() + at, keys_.begin() + at + count);
       const SortedGet rows(families_, lookup_, slices);
-      for (size_t i = 0; i < count; ++i) ConsumeRow(rows.value(i), consumer);
+      for (size_t i = 0; i < count; ++i) consume(rows.value(i), consumer);
     }
     lookup_.snapshot = nullptr;
   }
@@ -189,6 +226,7 @@ class RocksDbPeer : public Peer {
   const bool synced_;
   RocksDbStore store_;
   rocksdb::DB* const database_;
+  ValueLocks locks_;
   const Families families_;
   rocksdb::ReadOptions lookup_, scan_;
   std::vector<std::string> keys_;

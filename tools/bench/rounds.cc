@@ -10,6 +10,7 @@
 #include <map>
 
 #include "tools/bench/measuring.h"
+#include "tools/bench/phases.h"
 
 namespace tandem::bench {
 namespace {
@@ -40,7 +41,12 @@ class EngineRound {
     if (arguments_.Wants("plain")) RunFresh({"plain"});
     if (arguments_.Wants("commits")) RunFresh({"commits"});
     if (arguments_.Wants("open")) RunFresh({"die", "reopen"});
-    if (arguments_.Wants("unmerged") && engine == "tandem") RunFresh({"unmerged"});
+    if (arguments_.Wants("indexes")) {
+      for (size_t item = 0; item < std::size(kIndexSets); ++item) RunFresh({"indexes"}, item);
+    }
+    for (const char* family : {"text", "unmerged", "bulk"}) {
+      if (arguments_.Wants(family) && IsMeasured(family, engine)) RunFresh({family});
+    }
     std::filesystem::remove_all(path_);
   }
 
@@ -63,10 +69,10 @@ class EngineRound {
     if (arguments_.Wants("update") || arguments_.Wants("mixed")) RunChild("update", 0);
   }
 
-  void RunFresh(const std::vector<std::string>& groups) {
+  void RunFresh(const std::vector<std::string>& groups, size_t item = 0) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
-    for (const std::string& group : groups) RunChild(group, 0);
+    for (const std::string& group : groups) RunChild(group, item);
   }
 
   void RunChild(const std::string& group, size_t item) {
@@ -119,9 +125,10 @@ Figures RunRounds(const Arguments& arguments, const std::string& program) {
 
 void RunGroup(const Arguments& arguments) {
   const std::map<std::string, void (*)(const Arguments&)> groups = {
-      {"warm", MeasureWarm},      {"plain", MeasurePlain},     {"cold", MeasureCold},
-      {"update", MeasureUpdates}, {"commits", MeasureCommits}, {"open", MeasureOpen},
-      {"die", WriteAndDie},       {"reopen", MeasureReopen},   {"unmerged", MeasureUnmerged}};
+      {"warm", MeasureWarm},        {"plain", MeasurePlain},     {"cold", MeasureCold},
+      {"update", MeasureUpdates},   {"commits", MeasureCommits}, {"open", MeasureOpen},
+      {"die", WriteAndDie},         {"reopen", MeasureReopen},   {"unmerged", MeasureUnmerged},
+      {"indexes", MeasureIndexSet}, {"bulk", MeasureBulk},       {"text", MeasureTitles}};
   const auto group = groups.find(arguments.child);
   if (group == groups.end()) Fail("unknown group '" + arguments.child + "'");
   UseTwoProcessors();

@@ -34,6 +34,27 @@ Predicate Times(const std::string& low, const std::string& high) {
                             std::to_string(NumberOf(high) - 1));
 }
 
+std::vector<IndexOptions> IndexesOf(IndexSet set) {
+  const IndexColumn city{"d", "city"}, time{"d", "ts", ColumnType::kUint64Be};
+  switch (set) {
+    case IndexSet::kNone:
+      break;
+    case IndexSet::kThree:
+      return {{"city", {city}}, {"status", {{"d", "status"}}}, {"ts", {time}}};
+    case IndexSet::kCity:
+      return {{"city", {city}}};
+    case IndexSet::kCityTime:
+      return {{"city_ts", {city, time}}};
+    case IndexSet::kCityCoversStatus:
+      return {{.name = "city", .columns = {city}, .include = {{"d", "status"}}}};
+    case IndexSet::kTime:
+      return {{"ts", {time}}};
+    case IndexSet::kUniqueTime:
+      return {{.name = "ts", .columns = {time}, .unique = true}};
+  }
+  return {};
+}
+
 class TandemWriter : public Writer {
  public:
   TandemWriter(Database* database, bool synced) : database_(database) {
@@ -72,11 +93,7 @@ class TandemPeer : public Peer {
     TableOptions table;
     table.name = kTable;
     table.families = {{.name = "d"}};
-    if (peer.indexes) {
-      table.indexes = {{"city", {{"d", "city"}}},
-                       {"status", {{"d", "status"}}},
-                       {"ts", {{"d", "ts", ColumnType::kUint64Be}}}};
-    }
+    table.indexes = IndexesOf(peer.indexes);
     const Status created = database_->CreateTable(table);
     if (created.code() != StatusCode::kAlreadyExists) Check(created);
   }
@@ -103,6 +120,18 @@ class TandemPeer : public Peer {
 
   void QueryTimes(const std::string& low, const std::string& high, Consumer* consumer) override {
     ConsumeAll(database_->Query({}, kTable, Times(low, high)), consumer);
+  }
+
+  void QueryCityTimes(const std::string& city, const std::string& low, const std::string& high,
+                      Consumer* consumer) override {
+    const Predicate predicate = Predicate::And({Predicate::Equal("city", city), Times(low, high)});
+    ConsumeAll(database_->Query({}, kTable, predicate), consumer);
+  }
+
+  void QueryStatuses(const std::string& city, Consumer* consumer) override {
+    ReadOptions status;
+    status.columns = {{"d", "status"}};
+    ConsumeAll(database_->Query(status, kTable, Predicate::Equal("city", city)), consumer);
   }
 
   uint64_t Count(const std::string& column, const std::string& value) override {

@@ -1,0 +1,82 @@
+// Titles in Tandem, with an index over words(title).
+#include <tandem/tandem.h>
+
+#include <array>
+#include <cstdio>
+#include <optional>
+
+#include "tools/bench/peer.h"
+#include "tools/bench/titles.h"
+
+namespace tandem::bench {
+namespace {
+
+constexpr const char* kTable = "titles";
+
+void Check(const Status& status) {
+  if (!status.ok()) Fail(status.ToString());
+}
+
+class TandemTitles : public TitleStore {
+ public:
+  explicit TandemTitles(const std::string& path) {
+    Options options;
+    options.create_if_missing = true;
+    options.memory_bytes = kCacheBytes + kCacheBytes / 4;
+    auto opened = Database::Open(path, options);
+    Check(opened.status());
+    database_ = std::move(*opened);
+    TableOptions table;
+    table.name = kTable;
+    table.families = {{.name = "d"}};
+    auto columns = IndexColumn::ParseList("words(d:title)");
+    Check(columns.status());
+    table.indexes = {{.name = "words", .columns = *std::move(columns)}};
+    Check(database_->CreateTable(table));
+  }
+  ~TandemTitles() override { Check(database_->Close()); }
+
+  void Insert(uint64_t number, std::string_view title) override {
+    std::array<char, 16> key;
+    const int size =
+        std::snprintf(key.data(), key.size(), "%012llu", static_cast<unsigned long long>(number));
+    batch_.Put(kTable, std::string_view(key.data(), static_cast<size_t>(size)), "d", "title",
+               title);
+  }
+  void Commit() override {
+    Check(database_->Write({}, batch_));
+    batch_.Clear();
+  }
+  void Settle() override { Check(database_->Compact(kTable)); }
+
+  void QueryBoth(const std::string& first, const std::string& second, Consumer* consumer) override {
+    if (!both_.has_value()) {
+      const auto both = Predicate::Parse("words(title) CONTAINS ?");
+      Check(both.status());
+      auto prepared = database_->Prepare(kTable, *both);
+      Check(prepared.status());
+      both_ = *std::move(prepared);
+    }
+    Check(both_->Bind(1, first + " " + second));
+    auto cursor = database_->Query({}, &*both_);
+    Check(cursor.status());
+    while (cursor->Next()) {
+      ++consumer->rows;
+      for (const Cell& cell : cursor->row().cells()) consumer->Value(cell.value);
+    }
+    Check(cursor->status());
+  }
+
+ private:
+  std::unique_ptr<Database> database_;
+  WriteBatch batch_;
+  std::optional<PreparedQuery> both_;
+};
+
+}  // namespace
+
+std::unique_ptr<TitleStore> NewTandemTitles(const std::string& path) {
+  return std::make_unique<TandemTitles>(path);
+}
+
+}  // namespace tandem::bench
