@@ -188,9 +188,9 @@ Result<Cursor> EngineImpl::ScanObserved(const ReadOptions& options, std::string_
                    RowFilter::Make(observers, call.view.table, options, true));
   std::unique_ptr<RowSource> source;
   if (filter.has_value()) {
-    call.scan.limit = 0;
+    call.scan.limit = call.scan.offset = 0;
     ASSIGN_OR_RETURN(source, OpenScan(filter->whole_rows(), table, &call));
-    source = NewFilteredRows(std::move(source), *std::move(filter), scan.limit);
+    source = NewFilteredRows(std::move(source), *std::move(filter), scan.limit, scan.offset);
   } else {
     ASSIGN_OR_RETURN(source, OpenScan(options, table, &call));
   }
@@ -209,12 +209,13 @@ Result<std::unique_ptr<RowSource>> EngineImpl::FilteredQuery(const QueryRequest&
                    RowFilter::Make(observers, view->table, request.options, false));
   if (!filter.has_value()) return std::unique_ptr<RowSource>();
   QueryOptions unlimited = request.query;
-  unlimited.limit = 0;
+  unlimited.limit = unlimited.offset = 0;
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source,
                    QueryRows({request.resources, filter->whole_rows(), request.predicate, unlimited,
                               request.values, request.from, request.limits, request.no_scan},
                              std::move(*view)));
-  return NewFilteredRows(std::move(source), *std::move(filter), request.query.limit);
+  return NewFilteredRows(std::move(source), *std::move(filter), request.query.limit,
+                         request.query.offset);
 }
 
 Result<Cursor> EngineImpl::QueryObserved(std::string_view table, QueryRequest request,

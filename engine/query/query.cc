@@ -10,6 +10,7 @@
 #include "engine/predicate/key_ranges.h"
 #include "engine/query/scan.h"
 #include "engine/read/concatenating_iterator.h"
+#include "engine/source/counted.h"
 
 namespace tandem::engine {
 namespace {
@@ -276,7 +277,7 @@ Result<uint64_t> RowsCertainlyRead(const QueryPlan& plan) {
 // Refuses a query that will certainly pass its budget. One with a limit may end before that.
 Status CheckPlannedCost(const Query& query, PlanPurpose purpose) {
   const ReadContext& context = *query.context;
-  if (context.meter == nullptr || query.limit > 0) return {};
+  if (context.meter == nullptr || query.limit > 0 || query.skipped.by_counts > 0) return {};
   if (!query.plan.access.has_value()) {
     const bool reads_none = purpose == PlanPurpose::kCount && query.plan.rows_decide;
     return reads_none ? Status() : CheckScanCost(context, query.plan.clusters);
@@ -286,6 +287,54 @@ Status CheckPlannedCost(const Query& query, PlanPurpose purpose) {
   return context.meter->CheckPlan(rows, 0, 0);
 }
 
+// Whether every row with an entry of the index in the ranges of the predicate matches.
+bool IsConditionOf(const BoundPredicate& predicate, const QueryPlan& plan,
+                   const format::IndexRecord& index) {
+  if (plan.rows_decide) return true;
+  const BoundNode& root = predicate.root();
+  return root.kind == BoundNode::Kind::kLeaf && !root.leaf.accepts_null &&
+         AccessPathFinder::Serves(index, root.leaf);
+}
+
+// Begins the query after the rows of its offset, as far as they can be counted.
+Status SkipOffset(Query* query, bool is_condition_of_order) {
+  Skipped& skipped = query->skipped;
+  skipped.left = query->offset;
+  if (skipped.left == 0) return {};
+  ReadContext* const context = query->context.get();
+  if (query->ordering.has_value()) {
+    Ordering& ordering = *query->ordering;
+    if (!ordering.walks_index || ordering.index == nullptr) {
+      skipped.why_read = "the matches are sorted";
+    } else if (ordering.position.has_value()) {
+      skipped.why_read = "the read begins at a position";
+    } else if (!is_condition_of_order || !MayCountEntries(*ordering.index)) {
+      skipped.why_read = "not every entry of the index is that of a match";
+    } else {
+      RETURN_IF_ERROR(SkipInOrder(context,
+                                  {.index = *ordering.index,
+                                   .backward = ordering.backward,
+                                   .ranges = ordering.ranges,
+                                   .clusters = query->plan.clusters},
+                                  &ordering.position, &skipped));
+      CutToPosition(&ordering);
+    }
+    return {};
+  }
+  QueryPlan& plan = query->plan;
+  const bool is_exact = plan.access.has_value() ? plan.access->exact : plan.rows_decide;
+  if (!is_exact) {
+    skipped.why_read = "no index counts the matches";
+    return {};
+  }
+  return SkipByKey(context,
+                   {.access = plan.access.has_value() ? &*plan.access : nullptr,
+                    .entries = plan.entries.total(),
+                    .reverse = query->reverse,
+                    .clusters = &plan.clusters},
+                   &skipped);
+}
+
 // Prepares the query with its predicate bound.
 Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
                            BoundPredicate predicate, TableView view) {
@@ -293,6 +342,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
               .plan = {},
               .ordering = {},
               .limit = request.query.limit,
+              .offset = request.query.offset,
               .reverse = false};
   const ReadLimits limits = request.Limits();
   const base::Cancellation& cancellation = limits.cancellation;
@@ -314,11 +364,14 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
       options.use_index.clear();
     }
   }
+  const auto* const order = query.ordering.has_value() ? query.ordering->index : nullptr;
   schema.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
   // An ordered count reads its rows.
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan,
                    PlanQuery(view, predicate, options, purpose, cancellation, KeysFrom(request)));
+  const bool is_condition_of_order =
+      order != nullptr && IsConditionOf(predicate, query.plan, *order);
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(*view.table, predicate, asked, cancellation, &query));
   } else if (request.from != nullptr && request.from->before && purpose != PlanPurpose::kCount) {
@@ -342,6 +395,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   query.context->Limit(limits);
   query.context->may_end_early = query.limit > 0;
   if (!query.plan.rows_decide) query.context->predicate = std::move(predicate);
+  if (purpose != PlanPurpose::kCount) RETURN_IF_ERROR(SkipOffset(&query, is_condition_of_order));
   RETURN_IF_ERROR(CheckPlannedCost(query, purpose));
   return query;
 }
@@ -377,11 +431,15 @@ Result<std::unique_ptr<RowSource>> OpenPlanned(const QueryRequest& request,
 }
 
 std::unique_ptr<RowSource> OpenQuery(const Query& query) {
+  if (query.skipped.is_all) {
+    return std::make_unique<LimitIterator>(
+        ConcatenatingIterator(query.context.get(), {}, /*access=*/nullptr), query.limit);
+  }
   if (query.ordering.has_value()) return OpenOrdered(query);
   const AccessPath* access = query.plan.access.has_value() ? &*query.plan.access : nullptr;
   return std::make_unique<LimitIterator>(
       ConcatenatingIterator(query.context.get(), query.plan.clusters, access, query.reverse),
-      query.limit);
+      query.limit, query.skipped.left);
 }
 
 }  // namespace tandem::engine

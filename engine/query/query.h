@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/counting/offset.h"
 #include "engine/query/plan.h"
 #include "engine/query/request.h"
 #include "engine/read/row_iterator.h"
@@ -27,6 +28,8 @@ struct Query {
   QueryPlan plan;
   std::optional<Ordering> ordering;
   uint64_t limit = 0;    ///< 0: none.
+  uint64_t offset = 0;   ///< Rows that are passed over first.
+  Skipped skipped = {};  ///< Of the offset.
   bool reverse = false;  ///< Without an ordering: from the last key on.
 };
 

@@ -51,19 +51,28 @@ class ConcatenatingIterator {
   std::unique_ptr<RowIterator> iterator_;
 };
 
-/// The rows of a chain in its order, projected, up to a limit (0: none).
+/// The rows of a chain in its order, projected, but for the first ones, up to a limit (0: none).
 class LimitIterator final : public RowSource {
  public:
-  LimitIterator(ConcatenatingIterator chain, uint64_t limit)
-      : chain_(std::move(chain)), left_(limit == 0 ? UINT64_MAX : limit) {}
+  /// `skipped`, where given, outlives this and counts the rows that were passed over.
+  LimitIterator(ConcatenatingIterator chain, uint64_t limit, uint64_t offset = 0,
+                uint64_t* skipped = nullptr)
+      : chain_(std::move(chain)),
+        left_(limit == 0 ? UINT64_MAX : limit),
+        offset_(offset),
+        skipped_(skipped) {}
   Result<bool> NextBatch(format::RowBatch* batch) override;
 
  private:
   // A read that is given up early has decoded few rows in vain.
   static constexpr size_t kFirstRows = 4;
 
+  Result<bool> Skip();
+
   ConcatenatingIterator chain_;
   uint64_t left_;
+  uint64_t offset_;  // Rows to pass over.
+  uint64_t* const skipped_;
   size_t rows_ = kFirstRows;  // Of the next batch.
   bool continues_ = false;    // The row that was given last has more pieces.
 };

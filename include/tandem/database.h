@@ -184,7 +184,18 @@ struct Explanation {
   /// The index has the columns that are asked for; rows of one version in one file come from it.
   bool covered = false;
   uint64_t rows_from_index = 0;  ///< Of `candidate_rows`: those that came from it.
-  uint64_t rows = 0;             ///< Rows that match.
+  /// Of QueryOptions::offset: rows that were passed over without looking at each, and those that
+  /// were read and passed over.
+  uint64_t skipped_by_counts = 0, skipped_by_reading = 0;
+  /// Rows that were looked at to count others, since several sources have them or their file does
+  /// not tell alone.
+  uint64_t rows_decided_to_skip = 0;
+  /// Why rows of the offset were read; empty: none was.
+  std::string read_to_skip;
+  /// Whether counts of live entries are there for every file that the query looks up in one index,
+  /// so that Count looks at no entry of theirs but those that other sources may have changed.
+  bool has_live_counts = false;
+  uint64_t rows = 0;  ///< Rows that match, after the offset.
 };
 
 /// How far a unique index is.

@@ -184,6 +184,10 @@ struct ScanOptions {
   std::string prefix = {};  ///< Only keys that start with it; combines with start and end.
   bool reverse = false;
   uint64_t limit = 0;  ///< Of all ranges together; 0: no limit.
+  /// This many rows are passed over first: page N of M rows has offset (N - 1) * M and limit M.
+  /// With a token they are counted from its position. Where rows can be counted without looking at
+  /// them, they are not read (QueryOptions::offset).
+  uint64_t offset = 0;
   /// Only keys in one of them; combines with start, end and prefix. Empty: all keys. They may come
   /// in any order, overlap and be many: each row is returned once, and the rows in key order. What
   /// lies between them is not read.
@@ -204,6 +208,12 @@ struct QueryOptions {
   /// With order_by: the largest value of the first column first. The other columns turn with it.
   bool descending = false;
   uint64_t limit = 0;  ///< 0: no limit.
+  /// This many rows are passed over first, in the query's order; with a token, from its position.
+  /// Count says how many are left, up to the limit. Rows that lie in one file are passed over by
+  /// counts, those of several files or of memstores one by one, and all of them are read where
+  /// nothing counts them: a predicate that is not the condition of one index, a snapshot that is
+  /// older than files, cells that may expire. Explain says which (Explanation::skipped_by_counts).
+  uint64_t offset = 0;
   /// The index to use and no other, whatever it costs; kInvalidArgument where it cannot serve the
   /// predicate. It serves any predicate if order_by is the same. A file whose part of the index is
   /// broken is scanned (Explanation::files_scanned), and the rows are then sorted. Empty: the

@@ -75,7 +75,8 @@ struct IndexFixture {
   }
   Explanation Explained(std::string_view text, const QueryOptions& query = {},
                         const ReadOptions& read = {}) {
-    auto explained = database->Explain(read, "t", *Predicate::Parse(text), query);
+    const Predicate predicate = text.empty() ? Predicate() : Predicate::Parse(text).value();
+    auto explained = database->Explain(read, "t", predicate, query);
     BOOST_REQUIRE_MESSAGE(explained.has_value(), explained.status().ToString());
     return *std::move(explained);
   }

@@ -20,6 +20,7 @@ std::string Describe(const QueryOptions& query) {
   if (!query.order_by.empty()) text += " order by " + query.order_by;
   if (query.descending) text += " falling";
   if (query.limit != 0) text += " limit " + std::to_string(query.limit);
+  if (query.offset != 0) text += " offset " + std::to_string(query.offset);
   if (!query.use_index.empty()) text += " by index " + query.use_index;
   for (const std::string& index : query.use_indexes) text += " by index " + index;
   if (query.no_index) text += " without index";
@@ -206,10 +207,21 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
   counters_.rows_read += found.size();
   RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)), found,
                   context);
-  if (!read.columns.empty() && dice_.Chance(30)) {
+  if (query.offset > 0 || (!read.columns.empty() && dice_.Chance(30))) {
     const auto explained = moment.engine->Explain(read, table, predicate, query);
     RequireOk(explained.status(), context + ", explained");
     counters_.rows_from_index += explained->rows_from_index;
+    if (query.offset > 0) {
+      ++(explained->skipped_by_reading > 0 ? counters_.offsets_read
+         : query.order_by.empty()          ? counters_.offsets_by_key
+                                           : counters_.offsets_in_order);
+    }
+    counters_.offsets_decided += explained->rows_decided_to_skip > 0 ? 1 : 0;
+    counters_.live_counts += explained->has_live_counts ? 1 : 0;
+    if (explained->rows != found.size()) {
+      throw Failure(context + ", explained: expected " + std::to_string(found.size()) +
+                    " rows, found " + std::to_string(explained->rows));
+    }
   }
   if (dice_.Chance(30)) CheckPages(moment, table, predicate, query, read, found, context);
   if (dice_.Chance(50)) CheckPrepared(moment, table, predicate, query, read, found, context);
@@ -262,6 +274,9 @@ void Checker::ReadOn(const Moment& moment, const TablePlan& plan, Reading* readi
   read.snapshot = moment.snapshot;
   QueryOptions query = reading->query;
   query.limit = 1 + dice_.Below(2);
+  const size_t rest = reading->goes_back ? reading->at : reading->expected.size() - reading->at;
+  if (rest > 1) query.offset = dice_.Below(2);
+  reading->goes_back ? reading->at -= query.offset : reading->at += query.offset;
   (reading->goes_back ? query.before : query.after) = reading->token;
   const std::string context = plan.options.name + ": query " +
                               reading->predicate.ToString().substr(0, 1000) + Describe(query) +
@@ -292,6 +307,7 @@ void Checker::CheckPages(const Moment& moment, const std::string& table, const P
                          QueryOptions query, const ReadOptions& read,
                          const std::vector<ModelRow>& expected, const std::string& context) {
   const uint64_t most = query.limit == 0 ? UINT64_MAX : query.limit;
+  const bool is_whole = query.offset == 0;  // Back come all rows before, those of an offset too.
   std::vector<ModelRow> rows;
   std::string token;
   bool is_refused = false;
@@ -317,6 +333,7 @@ void Checker::CheckPages(const Moment& moment, const std::string& table, const P
     Result<std::string> next = cursor->Token();
     RequireOk(next.status(), page);
     token = *std::move(next);
+    query.offset = 0;
     ++counters_.pages;
     return rows.size() - before == query.limit;
   };
@@ -331,7 +348,7 @@ void Checker::CheckPages(const Moment& moment, const std::string& table, const P
     return RequireSameRows(expected, rows, context + ", by pages");
   }
   RequireSameRows(expected, rows, context + ", by pages");
-  if (rows.empty()) return;
+  if (rows.empty() || !is_whole) return;
   rows.clear();
   query.after.clear();
   do {
@@ -356,7 +373,8 @@ void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Pred
   const auto counted = moment.engine->Count(read, table, predicate, query);
   if (IsRefused(counted.status(), query)) return;
   RequireOk(counted.status(), asked);
-  const uint64_t expected = moment.model->Count(table, predicate, ModelReadOf(moment, read));
+  const uint64_t all = moment.model->Count(table, predicate, ModelReadOf(moment, read));
+  const uint64_t expected = all - std::min(all, query.offset);
   if (*counted != expected) {
     throw Failure(asked + ": expected " + std::to_string(expected) + ", found " +
                   std::to_string(*counted));
@@ -368,6 +386,7 @@ void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Pred
   counters_.single_source_by_bitmap += explained->single_source_by_bitmap;
   counters_.single_source_by_filter += explained->single_source_by_filter;
   counters_.single_source_by_key += explained->single_source_by_key;
+  counters_.live_counts += explained->has_live_counts ? 1 : 0;
   if (explained->reason.find(" columns of ") != std::string::npos) {
     const bool in_order = explained->reason.find("the first alone") == std::string::npos;
     ++(in_order ? counters_.by_all_columns : counters_.by_first_column);

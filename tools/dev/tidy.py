@@ -23,6 +23,7 @@ ROOMS = [
     ["engine/region"],
     ["engine/source"],
     ["engine/read"],
+    ["engine/counting"],
     ["engine/query"],
     ["engine/commit"],
     ["engine/jobs", "engine/observer", "engine/transaction", "engine/verify"],

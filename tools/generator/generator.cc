@@ -486,6 +486,7 @@ ScanOptions Generator::NewScan() {
   if (dice_.Chance(40)) scan.end = Key();
   if (dice_.Chance(20)) scan.prefix = Key().substr(0, dice_.Below(4));
   if (dice_.Chance(30)) scan.limit = 1 + dice_.Below(20);
+  if (dice_.Chance(25)) scan.offset = dice_.Below(20);
   scan.reverse = dice_.Chance(50);
   if (!dice_.Chance(25)) return scan;
   for (uint64_t count = 1 + dice_.Below(5); count > 0; --count) {
@@ -504,6 +505,7 @@ QueryOptions Generator::NewQuery() {
   }
   query.descending = !query.order_by.empty() && dice_.Chance(50);
   if (dice_.Chance(30)) query.limit = 1 + dice_.Below(20);
+  if (dice_.Chance(25)) query.offset = dice_.Below(20);
   if (dice_.Chance(30)) query.use_index = dice_.Pick(plan_.options.indexes).name;
   query.no_index = query.use_index.empty() && query.order_by.empty() && dice_.Chance(20);
   return query;

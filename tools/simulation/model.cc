@@ -42,7 +42,7 @@ bool IsInScan(const ScanOptions& scan, const std::string& key) {
 std::string Describe(const ScanOptions& scan) {
   std::string text = "scan from " + Shown(scan.start) + " to " + Shown(scan.end) + " prefix " +
                      Shown(scan.prefix) + (scan.reverse ? " reversed" : "") + " limit " +
-                     std::to_string(scan.limit);
+                     std::to_string(scan.limit) + " offset " + std::to_string(scan.offset);
   for (const RowRange& range : scan.ranges) {
     text += ", " + Shown(range.start) + " to " + Shown(range.end);
   }
@@ -335,6 +335,7 @@ std::vector<ModelRow> Model::Scan(const std::string& table, const ScanOptions& s
     if (auto row = Visible(in, key, *columns, read)) rows.push_back(*std::move(row));
   }
   if (scan.reverse) std::reverse(rows.begin(), rows.end());
+  rows.erase(rows.begin(), rows.begin() + std::min<size_t>(scan.offset, rows.size()));
   if (scan.limit != 0 && rows.size() > scan.limit) rows.resize(scan.limit);
   return rows;
 }

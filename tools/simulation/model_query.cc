@@ -422,6 +422,7 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
       return false;
     });
   }
+  hits.erase(hits.begin(), hits.begin() + std::min<size_t>(query.offset, hits.size()));
   if (query.limit != 0 && hits.size() > query.limit) hits.resize(query.limit);
   std::vector<ModelRow> rows;
   for (Hit& hit : hits) rows.push_back(std::move(hit.row));

@@ -130,6 +130,7 @@ class Grammar {
   void AddTimes(CLI::App* verb, ReadArguments* read);
   void AddBudget(CLI::App* verb, std::string* budget);
   void AddTokens(CLI::App* verb, PageArguments* page);
+  void AddOffset(CLI::App* verb, PageArguments* page);
   void AddColumns(CLI::App* verb, const char* name, ReadArguments* read);
   void AddPredicate(CLI::App* verb, QueryVerbOptions* options);
 
@@ -257,6 +258,22 @@ void Grammar::AddTokens(CLI::App* verb, PageArguments* page) {
   verb->add_flag("--token", page->token, "Then the token of the last row, on standard error");
 }
 
+// Requires: the verb has its limit. The help of a verb fits a screen, so that of some options says
+// two.
+void Grammar::AddOffset(CLI::App* verb, PageArguments* page) {
+  CLI::Option* const limit =
+      verb->get_option("--limit")->description("Rows at most, after --offset UINT; default: all");
+  CLI::Option* const offset =
+      verb->add_option("--offset", page->offset, "Rows to pass over first")->check(CheckCount);
+  verb->add_option("--page", page->page,
+                   "The page with this number, from 1, of --page-size UINT rows")
+      ->check(CheckCount)
+      ->excludes(offset)
+      ->excludes(limit);
+  CLI::Option* const size = verb->add_option("--page-size", page->page_size, "Rows of a page");
+  for (CLI::Option* option : {offset, size->check(CheckCount)}) option->group("");
+}
+
 void Grammar::AddColumns(CLI::App* verb, const char* name, ReadArguments* read) {
   verb->add_option(name, read->columns,
                    "[FAMILY:]COLUMN or FAMILY:*, separated by commas; default: all");
@@ -350,6 +367,8 @@ void Grammar::AddReads() {
   newest->excludes(verb->add_flag("--reverse", scan.reverse, "Largest key first"));
   AddLimit(verb, &scan.limit);
   newest->excludes(verb->get_option("--limit"));
+  AddOffset(verb, &scan.page);
+  newest->excludes(verb->get_option("--page"));
   AddColumns(verb, "--columns", &scan.read);
   AddTimes(verb, &scan.read);
   AddTokens(verb, &scan.page);
@@ -383,6 +402,7 @@ void Grammar::AddQueries() {
   for (const auto& [verb, options] : ordered) {
     verb->add_option("--order-by", options->order_by, "INDEX or INDEX:desc");
     AddLimit(verb, &options->limit);
+    AddOffset(verb, &options->page);
     AddPredicate(verb, options);
   }
   AddPredicate(count, &arguments_.count);

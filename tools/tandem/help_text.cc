@@ -131,9 +131,7 @@ Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside
 Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX, CONTAINS,
 LIKE 'p%' or '%p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
 (total, _row) > (1000, '2024-17') compares from the left, also with BETWEEN.
-Page by page: --limit 20 --token, then the same with --after and the token.
-Fields of a typed row key are conditions besides: --field user=ann --from at=2026-01-01
---to at=2026-02-01
+Page by page: --limit 20 --token, then with --after and the token; or --page 3 --page-size 20.
 )"},
     {"explain",
      R"(Example: tandem explain shop/ orders "state = 'open'"
@@ -141,7 +139,9 @@ Fields of a typed row key are conditions besides: --field user=ann --from at=202
 Runs a query and tells how: index, entries, candidate blocks and bytes, rows, and
 why other indexes were not used. Indexes of an AND that are intersected are listed with
 their entries, the fewest first. covered: the index has what --select asks for;
-rows_from_index of the candidate rows came from it.
+rows_from_index of the candidate rows came from it. Of an --offset, rows were skipped
+by counts or by reading (read_to_skip: why); some were decided one by one for the counts.
+live_counts: count looks at no entry but those of rows that several sources share.
 )"},
     {"count",
      R"(Example: tandem count shop/ orders "state = 'open'" --as-of 2024-06-30T00:00:00Z

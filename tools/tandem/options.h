@@ -120,8 +120,11 @@ struct ReadArguments {
 /// What a read may cost, and where it goes on: what scan and the queries share. 0 and empty: no
 /// limit.
 struct PageArguments {
-  std::string after, before;  ///< Tokens; empty: none.
-  bool token = false;         ///< Print the token of the last row.
+  std::string after, before;          ///< Tokens; empty: none.
+  bool token = false;                 ///< Print the token of the last row.
+  uint64_t offset = 0;                ///< Rows to pass over.
+  std::optional<uint64_t> page;       ///< From 1; nullopt: none is asked for.
+  std::optional<uint64_t> page_size;  ///< Rows; with `page`.
 };
 /// Which rows of a table: what scan and export share.
 struct RangeArguments {

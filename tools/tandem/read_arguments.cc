@@ -122,6 +122,32 @@ Result<ReadBudget> BudgetOf(const std::string& text) {
   return budget;
 }
 
+Status SetPage(const PageArguments& arguments, uint64_t limit, uint64_t* offset,
+               uint64_t* rows_max) {
+  *offset = arguments.offset;
+  *rows_max = limit;
+  if (arguments.page.has_value() != arguments.page_size.has_value()) {
+    return Status::InvalidArgument(
+        "--page and --page-size go together, as in --page 3 --page-size 20");
+  }
+  if (!arguments.page.has_value()) return {};
+  if (*arguments.page == 0) {
+    return Status::InvalidArgument("--page 0: pages are numbered from 1");
+  }
+  const uint64_t size = *arguments.page_size;
+  if (size == 0) {
+    return Status::InvalidArgument("--page-size 0: a page has at least one row");
+  }
+  if (*arguments.page - 1 > UINT64_MAX / size) {
+    return Status::InvalidArgument(
+        Format("--page {}: no table has so many rows; the last page of {} rows is {}",
+               *arguments.page, size, UINT64_MAX / size + 1));
+  }
+  *offset = (*arguments.page - 1) * size;
+  *rows_max = size;
+  return {};
+}
+
 Result<ScanOptions> ScanOptionsOf(const RangeArguments& arguments) {
   ScanOptions scan;
   ASSIGN_OR_RETURN(scan.start, ParseBytes(arguments.start));

@@ -28,7 +28,8 @@ Result<Question> QuestionOf(const QueryVerbOptions& options) {
   ASSIGN_OR_RETURN(OrderText order, ParseOrder(options.order_by));
   question.query.order_by = std::move(order.index);
   question.query.descending = order.descending;
-  question.query.limit = options.limit;
+  RETURN_IF_ERROR(
+      SetPage(options.page, options.limit, &question.query.offset, &question.query.limit));
   ASSIGN_OR_RETURN(question.query.use_indexes, ParseIndexNames(options.index));
   question.query.no_index = options.no_index;
   question.query.no_scan = options.no_scan;

@@ -53,7 +53,7 @@ Result<ExitCode> RunVerb(const ScanVerbOptions& options, const Context& context)
         Format("'{}': expected FIELD=VALUE of a field of the row key", EscapeBytes(word)));
   }
   scan.reverse = options.reverse;
-  scan.limit = options.limit;
+  RETURN_IF_ERROR(SetPage(options.page, options.limit, &scan.offset, &scan.limit));
   scan.after = options.page.after;
   scan.before = options.page.before;
   ASSIGN_OR_RETURN(ReadOptions read, ReadOptionsOf(options.read));
