@@ -169,6 +169,7 @@ class EngineImpl final : public Engine {
   // engine_impl.cc
   /// What a call after Close returns.
   static Status Closed();
+  bool HasGlobalIndexes() const;
   void BuildComponents();
   void BuildCommitQueue();
   void BuildMaintenance();
@@ -213,6 +214,27 @@ class EngineImpl final : public Engine {
   Status SetUniqueState(const UniqueTarget& target, format::IndexState state);
   Result<UniqueReport> CheckAllRows(const UniqueTarget& target, const std::atomic<bool>* cancelled);
 
+  // global_indexes.cc
+  enum class RegionsOfQuery : uint8_t { kSome, kAll };
+  std::optional<TableView> PinEntries(format::TableId id, const SnapshotPoint& point,
+                                      const KeyRanges& ranges, bool is_present);
+  Result<std::shared_ptr<const GlobalRows>> AskGlobal(const Table& table,
+                                                      const SnapshotPoint& point,
+                                                      const QueryRequest& request);
+  /// Of the regions that may have rows of the query, or of all; sets `request->global`.
+  Result<TableView> ViewOf(std::string_view table, QueryRequest* request,
+                           RegionsOfQuery which = RegionsOfQuery::kSome);
+  Status VerifyGlobalIndex(std::string_view table, std::string_view index, VerifyReport* report);
+  IndexStatistics StatisticsOfGlobal(const format::TableRecord& table,
+                                     const format::GlobalIndexRecord& global) const;
+  void BuildGlobalIndexes();
+  Result<int64_t> BuildSomeEntries();
+  Result<int64_t> BuildEntries(const Table& table, const format::GlobalIndexRecord& global);
+  Result<std::vector<std::string>> RowsToBuild(std::string_view name,
+                                               const format::GlobalIndexRecord& global,
+                                               const std::string& first,
+                                               std::optional<std::string>* next);
+
   // observed_calls.cc
   bool IsObserved(const format::TableRecord& table) const {
     return !observers_.empty() && !table.observers.empty() && !observers_.IsInHook();
@@ -249,7 +271,7 @@ class EngineImpl final : public Engine {
                                                    const ObserverList& observers, TableView* view);
   Result<Cursor> QueryObserved(std::string_view table, QueryRequest request,
                                const ObserverList& observers);
-  Result<uint64_t> CountObserved(std::string_view table, const QueryRequest& request,
+  Result<uint64_t> CountObserved(std::string_view table, QueryRequest request,
                                  const ObserverList& observers);
 
   // transactions.cc
@@ -267,6 +289,7 @@ class EngineImpl final : public Engine {
   FilesInfo OpenFiles() const;
 
   // space_usage.cc
+  std::shared_ptr<const format::TableRecord> NamedByIndex(const format::TableRecord& entries) const;
   Result<std::vector<TableView>> PinTables();
   Status FinishOverlaps(const SpaceOptions& options);
   Status MeasureRegions(const std::vector<TableView>& tables, const SpaceOptions& options,
@@ -341,13 +364,12 @@ class EngineImpl final : public Engine {
                                                      std::string_view table, ScanCall* call);
   Result<RegionView> ViewOfRow(const ReadOptions& options, std::string_view table,
                                std::string_view row);
+  /// `*taken` (may be null) is the point while the regions are chosen; it is registered.
   template <typename Chooser>
-  Result<TableView> ViewOfRegions(const ReadOptions& options, std::string_view table,
-                                  const Chooser& regions_of);
+  Result<TableView> ViewOfRegions(const ReadOptions& options, std::string_view name,
+                                  const Chooser& regions_of, const SnapshotPoint** taken = nullptr);
   /// Of all regions.
   Result<TableView> ViewOf(const ReadOptions& options, std::string_view table);
-  /// Of those that may have rows of the query.
-  Result<TableView> ViewOf(std::string_view table, const QueryRequest& query);
   /// nullopt: it was dropped.
   Result<std::optional<TableView>> ViewOf(format::TableId id);
   Result<Cursor> NewCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table,
@@ -404,6 +426,15 @@ class EngineImpl final : public Engine {
   std::atomic<bool> limit_is_due_{false};  // It is scheduled; sequentially consistent.
   bool is_open_ = false;                   // Set by Start, cleared by Close when no call is inside.
   std::atomic<bool> clock_reported_{false};  // As doubted, or behind; sequentially consistent.
+  std::unique_ptr<BackgroundTask> global_builds_;
+  std::atomic<bool> builds_global_{false};  // One run at a time; acquire and release around it.
+  /// Of the run: rows before `next` have the entries that they need in the table `entries`.
+  struct GlobalPosition {
+    format::TableId entries = {};
+    std::string next = {};
+  };
+  GlobalPosition global_position_;
+  std::vector<format::TableId> global_failed_;  // Of indexes that some row cannot have an entry of.
   std::atomic<bool> checks_unique_{false};   // EnforceUnique runs; acquire and release around it.
   std::atomic<bool> closing_{false};  // A Close runs or is done; acquire and release around it.
 };

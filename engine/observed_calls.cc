@@ -212,7 +212,8 @@ Result<std::unique_ptr<RowSource>> EngineImpl::FilteredQuery(const QueryRequest&
   unlimited.limit = 0;
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source,
                    QueryRows({request.resources, filter->whole_rows(), request.predicate, unlimited,
-                              request.values, request.from, request.limits, request.no_scan},
+                              request.values, request.from, request.limits, request.no_scan,
+                              request.global},
                              std::move(*view)));
   return NewFilteredRows(std::move(source), *std::move(filter), request.query.limit);
 }
@@ -224,7 +225,7 @@ Result<Cursor> EngineImpl::QueryObserved(std::string_view table, QueryRequest re
                             .options = request.options,
                             .query = request.query};
   RETURN_IF_ERROR(AskQuery(observers, query));
-  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, &request, &origin));
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source, FilteredQuery(request, observers, &view));
@@ -237,7 +238,7 @@ Result<Cursor> EngineImpl::QueryObserved(std::string_view table, QueryRequest re
 }
 
 // A filtered count reads the rows.
-Result<uint64_t> EngineImpl::CountObserved(std::string_view table, const QueryRequest& request,
+Result<uint64_t> EngineImpl::CountObserved(std::string_view table, QueryRequest request,
                                            const ObserverList& observers) {
   const ObservedQuery query{.table = table,
                             .predicate = request.predicate,
@@ -245,7 +246,7 @@ Result<uint64_t> EngineImpl::CountObserved(std::string_view table, const QueryRe
                             .query = request.query,
                             .counts = true};
   RETURN_IF_ERROR(AskQuery(observers, query));
-  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
   ASSIGN_OR_RETURN(const std::unique_ptr<RowSource> source,
                    FilteredQuery(request, observers, &view));
   uint64_t count = 0;

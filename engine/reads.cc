@@ -18,6 +18,7 @@
 #include "engine/query/token.h"
 #include "engine/transaction/own_writes.h"
 #include "engine/verify/catalog.h"
+#include "engine/verify/global.h"
 #include "engine/verify/view.h"
 #include "index/key.h"
 
@@ -130,7 +131,8 @@ Result<SnapshotPoint> EngineImpl::PointOf(const Snapshot& snapshot) const {
 // without what was written before it.
 template <typename Chooser>
 Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::string_view name,
-                                            const Chooser& regions_of) {
+                                            const Chooser& regions_of,
+                                            const SnapshotPoint** taken) {
   const bool is_present = options.snapshot == nullptr;
   while (true) {
     const uint64_t changes = database_.regions->changes();
@@ -140,6 +142,7 @@ Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::str
     } else {
       ASSIGN_OR_RETURN(point, PointOf(*options.snapshot));
     }
+    if (taken != nullptr) *taken = &point;
     ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, point, regions_of));
     if (is_present && database_.regions->changes() != changes) continue;
     view.point = point.point();
@@ -154,17 +157,33 @@ Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_vie
   return ViewOfRegions(options, name, [](const Table& table) { return std::span(table.regions); });
 }
 
-// The predicate is bound here only to see which rows it asks for. What is wrong with it is said
-// where it is bound for the query.
-Result<TableView> EngineImpl::ViewOf(std::string_view name, const QueryRequest& query) {
-  if (!NamesRowKey(query.predicate)) return ViewOf(query.options, name);
-  const auto regions_of = [&query](const Table& table) {
-    if (table.regions.size() == 1) return table.regions;
-    const Result<BoundPredicate> predicate = BindQuery(query, *table.record);
+// What the index finds and the rows are read at the same sequence, which is registered before both.
+Result<TableView> EngineImpl::ViewOf(std::string_view name, QueryRequest* request,
+                                     RegionsOfQuery which) {
+  const SnapshotPoint* point = nullptr;
+  Status status;
+  std::vector<std::shared_ptr<Region>> chosen;
+  using Regions = std::span<const std::shared_ptr<Region>>;
+  const auto regions_of = [&](const Table& table) -> Regions {
+    request->global = nullptr;
+    if (!table.record->global_indexes.empty()) {
+      Result<std::shared_ptr<const GlobalRows>> found = AskGlobal(table, *point, *request);
+      status = found.has_value() ? Status() : found.error();
+      if (found.has_value()) request->global = *std::move(found);
+    }
+    const bool has_rows = request->global != nullptr && !request->global->index.empty();
+    const bool may_choose = has_rows || NamesRowKey(request->predicate);
+    if (!may_choose || table.regions.size() == 1 || which == RegionsOfQuery::kAll) {
+      return table.regions;
+    }
+    const Result<BoundPredicate> predicate = BindQuery(*request, *table.record);
     if (!predicate.has_value()) return table.regions;
-    return table.RegionsOf(RowsUnder(*predicate));
+    chosen = table.RegionsOf(RowsUnder(*predicate));
+    return chosen;
   };
-  return ViewOfRegions(query.options, name, regions_of);
+  ASSIGN_OR_RETURN(TableView view, ViewOfRegions(request->options, name, regions_of, &point));
+  RETURN_IF_ERROR(status);
+  return view;
 }
 
 // A row as of the point.
@@ -207,8 +226,14 @@ Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions
                      tuning_.scan_regions);
 }
 
+// The entries of a global index have no name to be found by.
 Result<std::optional<TableView>> EngineImpl::ViewOf(format::TableId id) {
   while (const std::shared_ptr<const Table> table = database_.regions->Find(id)) {
+    if (table->record->entries_of.has_value()) {
+      SnapshotPoint point;
+      point.registration = snapshots_->RegisterRead();
+      return PinEntries(id, point, {format::KeyRange()}, /*is_present=*/true);
+    }
     Result<TableView> view = ViewOf({}, table->record->name);
     if (!view.has_value() && view.error().code() != StatusCode::kNotFound) return view.error();
     if (view.has_value() && view->table->id == id) return std::optional(*std::move(view));
@@ -380,7 +405,7 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   monitor_.CountCall(Monitor::Call::kQuery);
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, predicate, query};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, &request, &origin));
   if (IsObserved(*view.table)) {
@@ -397,7 +422,7 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view 
   monitor_.CountCall(Monitor::Call::kCount);
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, predicate, query};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   if (IsObserved(*view.table)) {
@@ -410,9 +435,9 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_
                                         const Predicate& predicate, const QueryOptions& query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, predicate, query};
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request, RegionsOfQuery::kAll));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   return ExplainQuery(request, std::move(view));
@@ -441,7 +466,7 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* quer
   const PreparedState& state = *query->state();
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, &request));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, &request, &origin));
   if (IsObserved(*view.table)) {
@@ -458,7 +483,7 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* qu
   const PreparedState& state = *query->state();
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, &request));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   if (IsObserved(*view.table)) {
@@ -471,9 +496,9 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, PreparedQuer
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   const PreparedState& state = *query->state();
-  ASSIGN_OR_RETURN(TableView view, ViewOf(options, state.table));
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
+  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, &request, RegionsOfQuery::kAll));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   return ExplainQuery(request, std::move(view));
@@ -483,6 +508,24 @@ Result<Snapshot> EngineImpl::TakeSnapshot() {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   return Snapshot(handles_->NewSnapshot(TakePoint()));
+}
+
+// The rows and the entries are pinned at one point. An index that is being built has nothing to
+// compare.
+Status EngineImpl::VerifyGlobalIndex(std::string_view name, std::string_view index,
+                                     VerifyReport* report) {
+  const SnapshotPoint point = TakePoint();
+  ASSIGN_OR_RETURN(TableView rows, PinRegionsOf(name, point, [](const Table& table) {
+                     return std::span(table.regions);
+                   }));
+  rows.point = point.point();
+  rows.registration = point.pinned();
+  const format::GlobalIndexRecord* const global = rows.table->FindGlobal(index);
+  if (global == nullptr || !global->since.has_value()) return {};
+  const std::optional<TableView> entries =
+      PinEntries(global->entries, point, {format::KeyRange()}, /*is_present=*/false);
+  if (!entries.has_value()) return {};
+  return VerifyGlobal(read_resources(), rows, *entries, *global, report);
 }
 
 Result<VerifyReport> EngineImpl::Verify(bool deep) {
@@ -497,6 +540,11 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
     RETURN_IF_ERROR(VerifyFilesOf(*view, database_.opened.storage.get(), &run));
     RETURN_IF_ERROR(VerifyView(*view, &run));
     if (deep) RETURN_IF_ERROR(VerifyReads(read_resources(), *view, &report));
+    for (const format::GlobalIndexRecord& global : view->table->global_indexes) {
+      if (!deep) break;
+      const Status status = VerifyGlobalIndex(view->table->name, global.index.name, &report);
+      if (status.code() != StatusCode::kNotFound) RETURN_IF_ERROR(status);
+    }
     database_.memory->heap().Freed(report.bytes);
   }
   RETURN_IF_ERROR(VerifySnapshots(&run));
@@ -508,12 +556,33 @@ Result<VerifyReport> EngineImpl::VerifyIndex(std::string_view table, std::string
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table));
+  VerifyReport report;
+  if (view.table->FindGlobal(index) != nullptr) {
+    RETURN_IF_ERROR(VerifyGlobalIndex(table, index, &report));
+    return report;
+  }
   const format::IndexRecord* const record = view.table->FindIndex(index);
   if (record == nullptr) return IndexNotFound(*view.table, index);
-  VerifyReport report;
   RETURN_IF_ERROR(engine::VerifyIndex(read_resources(), view, *record, &report));
   database_.memory->heap().Freed(report.bytes);
   return report;
+}
+
+IndexStatistics EngineImpl::StatisticsOfGlobal(const format::TableRecord& table,
+                                               const format::GlobalIndexRecord& global) const {
+  IndexStatistics found;
+  found.reads = index_reads_->Of(table.id, global.index.id);
+  const std::shared_ptr<const Table> entries = database_.regions->Find(global.entries);
+  if (entries == nullptr) return found;
+  for (const auto& region : entries->regions) {
+    const std::shared_ptr<const RegionVersion> version = region->version();
+    for (const FileSlice& slice : version->files) {
+      ++found.files;
+      found.entries += slice.high - slice.low;
+      found.size_bytes += slice.file->store().size_bytes();
+    }
+  }
+  return found;
 }
 
 Result<IndexStatistics> EngineImpl::GetIndexStatistics(std::string_view table,
@@ -522,6 +591,9 @@ Result<IndexStatistics> EngineImpl::GetIndexStatistics(std::string_view table,
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table));
+  if (const format::GlobalIndexRecord* global = view.table->FindGlobal(index); global != nullptr) {
+    return StatisticsOfGlobal(*view.table, *global);
+  }
   const format::IndexRecord* const record = view.table->FindIndex(index);
   if (record == nullptr) return IndexNotFound(*view.table, index);
   ASSIGN_OR_RETURN(IndexStatistics found,

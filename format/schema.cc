@@ -13,6 +13,10 @@
 //                                   than the largest
 //                  15  observer *   name, 0 to kObserversMax, each once
 //                  17  row key      declaration as RowKeySchema prints it; left out without one
+//                  19  global *     global index record; with 9, 0 to kIndexesMax
+//                  21  entries of   entries record; left out of a table of the user. The name of a
+//                                   table with it is 0x01, the entries record's table, ".", its
+//                                   index, both in decimal
 //   family          1  id           varint, at most 254
 //                   3  name         as above
 //                   5  max versions varint u32, at least 1
@@ -32,6 +36,11 @@
 //                   9  unique       varint, 1; left out of an index that is not unique
 //                  11  included *   included record, 0 to kIncludedColumnsMax: other columns
 //                  13  where        predicate record; left out of an index of all rows
+//   global index    1  index        index record, ready, without 9, 11 and 13
+//                   3  entries      varint u32, the id of the table that has its entries
+//                   5  since        varint, a sequence; left out while it is built
+//   entries         1  table        varint u32, the id of the table that the index is of
+//                   3  index        varint u32, the id of the index
 //   included        1  family       as in a column record
 //                   3  qualifier    as in a column record
 //   predicate       1  text         1 to 4,096 bytes
@@ -78,8 +87,12 @@ enum TableTag : uint64_t {
   kColumnType = 11,
   kNextIndex = 13,
   kObserver = 15,
-  kRowKey = 17
+  kRowKey = 17,
+  kGlobal = 19,
+  kEntriesOf = 21
 };
+enum GlobalTag : uint64_t { kGlobalIndex = 1, kEntriesTable = 3, kSince = 5 };
+enum EntriesTag : uint64_t { kOfTable = 1, kOfIndex = 3 };
 enum FamilyTag : uint64_t {
   kFamilyId = 1,
   kFamilyName = 3,
@@ -109,6 +122,8 @@ enum ColumnTag : uint64_t {
   kFunction = 9
 };
 enum FunctionTag : uint64_t { kFunctionKind = 1, kFirst = 3, kCount = 5, kText = 7 };
+
+constexpr char kEntriesNameBegin = 1;
 
 constexpr uint32_t kBlockSizeMin = 512;
 constexpr uint32_t kBlockSizeMax = 1 << 20;
@@ -548,6 +563,98 @@ void AddIndex(FieldReader* fields, TableRecord* table) {
   table->indexes.push_back(std::move(*index));
 }
 
+std::string EncodeGlobal(const GlobalIndexRecord& global) {
+  std::string out;
+  AppendField(&out, kGlobalIndex, EncodeIndex(global.index));
+  AppendNumberField(&out, kEntriesTable, global.entries.value);
+  if (global.since.has_value()) AppendNumberField(&out, kSince, global.since->value);
+  return out;
+}
+
+void SetGlobalIndex(FieldReader* fields, GlobalIndexRecord* global) {
+  Result<IndexRecord> index = DecodeIndex(fields->Bytes());
+  if (!index) return fields->Fail(index.error());
+  if (index->unique || !index->included.empty() || index->where.has_value() ||
+      index->state != IndexState::kReady) {
+    return fields->FailCorrupt("a global index is unique, covering, partial or not ready");
+  }
+  global->index = *std::move(index);
+}
+
+Result<GlobalIndexRecord> DecodeGlobal(std::string_view bytes) {
+  FieldReader fields(bytes, "global index record");
+  GlobalIndexRecord global;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kGlobalIndex:
+        SetGlobalIndex(&fields, &global);
+        break;
+      case kEntriesTable:
+        global.entries = TableId(static_cast<uint32_t>(fields.Number(UINT32_MAX)));
+        break;
+      case kSince:
+        global.since = SequenceNumber(fields.Number(kSequenceMax.value));
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kGlobalIndex, kEntriesTable}));
+  return global;
+}
+
+void AddGlobal(FieldReader* fields, TableRecord* table) {
+  if (table->indexes.size() + table->global_indexes.size() == kIndexesMax) {
+    return fields->Fail(TooMany("indexes", kIndexesMax));
+  }
+  Result<GlobalIndexRecord> global = DecodeGlobal(fields->Repeated());
+  if (!global) return fields->Fail(global.error());
+  const IndexRecord& index = global->index;
+  if (table->FindIndex(index.id) != nullptr || table->FindGlobal(index.id) != nullptr ||
+      table->HasIndexNamed(index.name)) {
+    return fields->FailCorrupt("an index's id or name repeats");
+  }
+  if (index.AnyColumn([table](const IndexColumnRecord& column) {
+        return table->FindFamily(column.family) == nullptr;
+      })) {
+    return fields->FailCorrupt("an index's column lies in a family that does not exist");
+  }
+  table->global_indexes.push_back(*std::move(global));
+}
+
+void SetEntriesOf(FieldReader* fields, TableRecord* table) {
+  FieldReader of(fields->Bytes(), "entries record");
+  EntriesOf entries{};
+  while (of.Next()) {
+    if (of.tag() == kOfTable) {
+      entries.table = TableId(static_cast<uint32_t>(of.Number(UINT32_MAX)));
+    } else if (of.tag() == kOfIndex) {
+      entries.index = IndexId(static_cast<uint32_t>(of.Number(UINT32_MAX)));
+    } else {
+      of.Unknown();
+    }
+  }
+  const Status status = of.Finish({kOfTable, kOfIndex});
+  if (!status.ok()) return fields->Fail(status);
+  table->entries_of = entries;
+}
+
+// Of a table with entries its own, of another one a valid name.
+std::string TableNameField(FieldReader* fields) {
+  const std::string_view name = fields->Bytes();
+  if (!IsValidName(name) && !IsEntriesName(name)) {
+    fields->FailCorrupt("expected a name of 1 to 255 bytes");
+  }
+  return std::string(name);
+}
+
+Status CheckEntriesName(const TableRecord& table) {
+  const bool fits = table.entries_of.has_value()
+                        ? table.name == MakeEntriesName(*table.entries_of)
+                        : !IsEntriesName(table.name);
+  return fits ? Status() : Status::Corruption("table record: the name is not that of its entries");
+}
+
 void AddColumnType(FieldReader* fields, TableRecord* table) {
   if (table->columns.size() == kColumnTypesMax) {
     return fields->Fail(TooMany("types of columns", kColumnTypesMax));
@@ -592,6 +699,10 @@ IndexId LeastNextIndex(const TableRecord& table) {
   uint32_t next = 1;
   for (const IndexRecord& index : table.indexes) {
     next = std::max(next, index.id.value == UINT32_MAX ? UINT32_MAX : index.id.value + 1);
+  }
+  for (const GlobalIndexRecord& global : table.global_indexes) {
+    const uint32_t id = global.index.id.value;
+    next = std::max(next, id == UINT32_MAX ? UINT32_MAX : id + 1);
   }
   return IndexId(next);
 }
@@ -702,6 +813,28 @@ const IndexRecord* TableRecord::FindIndex(IndexId index_id) const {
   return nullptr;
 }
 
+const GlobalIndexRecord* TableRecord::FindGlobal(std::string_view index_name) const {
+  for (const GlobalIndexRecord& global : global_indexes) {
+    if (global.index.name == index_name) return &global;
+  }
+  return nullptr;
+}
+
+const GlobalIndexRecord* TableRecord::FindGlobal(IndexId index_id) const {
+  for (const GlobalIndexRecord& global : global_indexes) {
+    if (global.index.id == index_id) return &global;
+  }
+  return nullptr;
+}
+
+std::string MakeEntriesName(const EntriesOf& of) {
+  std::string name(1, kEntriesNameBegin);
+  name += std::to_string(of.table.value) + "." + std::to_string(of.index.value);
+  return name;
+}
+
+bool IsEntriesName(std::string_view name) { return name.starts_with(kEntriesNameBegin); }
+
 ColumnType TableRecord::TypeOf(FamilyId family, std::string_view qualifier) const {
   for (const ColumnTypeRecord& column : columns) {
     if (column.family == family && column.qualifier == qualifier) return column.type;
@@ -729,6 +862,15 @@ void EncodeTable(const TableRecord& table, std::string* out) {
   }
   for (const std::string& observer : table.observers) AppendField(out, kObserver, observer);
   if (!table.row_key.empty()) AppendField(out, kRowKey, table.row_key);
+  for (const GlobalIndexRecord& global : table.global_indexes) {
+    AppendField(out, kGlobal, EncodeGlobal(global));
+  }
+  if (table.entries_of.has_value()) {
+    std::string of;
+    AppendNumberField(&of, kOfTable, table.entries_of->table.value);
+    AppendNumberField(&of, kOfIndex, table.entries_of->index.value);
+    AppendField(out, kEntriesOf, of);
+  }
 }
 
 Result<TableRecord> DecodeTable(std::string_view bytes) {
@@ -740,7 +882,7 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
         table.id = TableId(static_cast<uint32_t>(fields.Number(UINT32_MAX)));
         break;
       case kTableName:
-        table.name = NameField(&fields);
+        table.name = TableNameField(&fields);
         break;
       case kSecret: {
         const std::string_view secret = fields.FixedBytes(kHashSecretBytes);
@@ -765,6 +907,12 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
       case kRowKey:
         table.row_key = RowKeyField(&fields);
         break;
+      case kGlobal:
+        AddGlobal(&fields, &table);
+        break;
+      case kEntriesOf:
+        SetEntriesOf(&fields, &table);
+        break;
       default:
         fields.Unknown();
     }
@@ -773,6 +921,7 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
   if (table.family_count() == 0) {
     return Status::Corruption("table record: all families are dropped");
   }
+  RETURN_IF_ERROR(CheckEntriesName(table));
   table.next_index = std::max(table.next_index, LeastNextIndex(table));
   return table;
 }

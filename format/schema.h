@@ -125,12 +125,31 @@ struct IndexRecord {
   }
 };
 
+/// An index whose entries are in a table of their own (IndexPlacement::kGlobal).
+struct GlobalIndexRecord {
+  IndexRecord index;
+  TableId entries;  ///< That table.
+  /// Reads at this sequence and later ones find all entries; nullopt: it is being built.
+  std::optional<SequenceNumber> since = std::nullopt;
+};
+
+/// Of which index a table has the entries.
+struct EntriesOf {
+  TableId table;
+  IndexId index;
+  bool operator==(const EntriesOf&) const = default;
+};
+
 struct TableRecord {
   TableId id;
   std::string name;
   std::array<char, kHashSecretBytes> hash_secret{};
   std::vector<FamilyRecord> families;
-  std::vector<IndexRecord> indexes;
+  std::vector<IndexRecord> indexes;  ///< Those that files have sections of.
+  std::vector<GlobalIndexRecord> global_indexes = {};
+  /// The table has the entries of a global index: nobody but the engine reads or writes it, and its
+  /// name, which MakeEntriesName makes, is no valid one.
+  std::optional<EntriesOf> entries_of = std::nullopt;
   /// Of columns whose type is not that of the first index over them.
   std::vector<ColumnTypeRecord> columns = {};
   /// An index that is added gets at least this id: ids of dropped ones are never given out again.
@@ -153,6 +172,11 @@ struct TableRecord {
   /// nullptr when there is none of that name (or id).
   const IndexRecord* FindIndex(std::string_view index_name) const;
   const IndexRecord* FindIndex(IndexId index) const;
+  const GlobalIndexRecord* FindGlobal(std::string_view index_name) const;
+  const GlobalIndexRecord* FindGlobal(IndexId index) const;
+  bool HasIndexNamed(std::string_view index_name) const {
+    return FindIndex(index_name) != nullptr || FindGlobal(index_name) != nullptr;
+  }
   /// What `columns` says, else the type of the first index over the column itself, without
   /// functions, else kBytes (rule 34).
   ColumnType TypeOf(FamilyId family, std::string_view qualifier) const;
@@ -167,6 +191,11 @@ bool ComesBefore(const ColumnTypeRecord& a, const ColumnTypeRecord& b);
 /// Whether `name` is valid for a table, family, index or observer: 1 to kNameBytesMax bytes, no
 /// control characters.
 bool IsValidName(std::string_view name);
+
+/// The name of a table that has the entries of a global index: no valid name, and another one for
+/// each index of a database.
+std::string MakeEntriesName(const EntriesOf& of);
+bool IsEntriesName(std::string_view name);
 
 /// Appends the encoded record; schema.cc has the table of fields.
 void EncodeTable(const TableRecord& table, std::string* out);

@@ -420,6 +420,8 @@ bool NamesRowKey(const Predicate& predicate) {
 Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
                                               const std::string& name) {
   const format::IndexRecord* index = table.FindIndex(name);
+  const format::GlobalIndexRecord* const global = table.FindGlobal(name);
+  if (global != nullptr) return &global->index;
   if (index != nullptr && index->state != format::IndexState::kDropping) return index;
   return Status::NotFound("table '" + table.name + "' has no index '" + name + "'");
 }

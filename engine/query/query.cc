@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
+#include "engine/query/global_access.h"
 #include "engine/query/scan.h"
 #include "engine/read/concatenating_iterator.h"
 
@@ -25,6 +26,7 @@ Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions
                             const ReadFrom* from) {
   ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexOfOrder(table, options.order_by));
   Ordering ordering{.index = index, .ranges = {}, .position = {}};
+  ordering.is_global = table.FindGlobal(options.order_by) != nullptr;
   ordering.backward = options.descending != index->columns[0].descending;
   if (from == nullptr) return ordering;
   ordering.position = from->position;
@@ -197,6 +199,11 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
   }
   // A partial index has not all rows: matches are found as they are without an order, and sorted.
   if (ordering.index->where.has_value()) return {};
+  if (ordering.is_global) {
+    if (!options.no_scan || query->plan.access.has_value()) return {};
+    return Status::InvalidArgument("the query would scan table " + base::Quote(table.name) +
+                                   " and sort its rows: no condition is served by an index");
+  }
   ordering.ranges = OrderedUnder(predicate, *ordering.index);
   CutToPosition(&ordering);
   const bool is_forced = options.use_index == options.order_by;
@@ -300,7 +307,8 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   view.point = schema.point;
   if (purpose == PlanPurpose::kCount) schema.ReturnNothing();
   ColumnSet ordering;
-  QueryOptions asked = Normal(request.query);
+  ASSIGN_OR_RETURN(QueryOptions asked,
+                   WithoutGlobal(*view.table, request, Normal(request.query)));
   asked.no_scan |= request.no_scan;
   QueryOptions options = asked;
   if (!options.order_by.empty()) {
@@ -309,7 +317,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
       ordering.Add(column.family, column.qualifier);
     }
     // To walk an index in its order needs no condition on its column.
-    const bool may_walk = !query.ordering->index->where.has_value();
+    const bool may_walk = !query.ordering->index->where.has_value() && !query.ordering->is_global;
     if (may_walk && options.use_index == options.order_by && !options.no_index) {
       options.use_index.clear();
     }
@@ -336,6 +344,10 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
         (!is_streamed || query.plan.rows / kRecordsPerBlock <= query.limit);
   }
   CountReads(request.resources, *view.table, query.plan);
+  if (request.global != nullptr && !request.global->index.empty() &&
+      request.resources.index_reads != nullptr) {
+    request.resources.index_reads->Count(view.table->id, request.global->id);
+  }
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));
   query.context =
       std::make_unique<ReadContext>(request.resources, std::move(view), std::move(schema));
@@ -350,10 +362,13 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
 
 Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::TableRecord& table) {
   const base::Cancellation cancellation = request.Limits().cancellation;
-  if (request.values == nullptr) {
-    return BoundPredicate::Bind(request.predicate, table, cancellation);
-  }
-  return BoundPredicate::Bind(request.predicate, table, cancellation, *request.values);
+  const ParameterValues none;
+  ASSIGN_OR_RETURN(BoundPredicate predicate,
+                   BoundPredicate::Bind(request.predicate, table, cancellation,
+                                        request.values == nullptr ? none : *request.values));
+  const bool has_rows = request.global != nullptr && !request.global->index.empty();
+  if (has_rows) return AmongRows(predicate, request.global->rows);
+  return predicate;
 }
 
 Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, TableView view) {

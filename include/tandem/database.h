@@ -222,6 +222,9 @@ struct IndexInfo {
   /// value does not fit the type (`c IS NOT NULL AND c::TYPE IS NULL` lists them), or it is a
   /// delete marker. 0: every value fits.
   uint64_t rows_without_entry = 0;
+  /// Of a global index: its entries are not complete yet, so that it serves no query. `entries`,
+  /// `files` and `size_bytes` are those of the table that has its entries.
+  bool is_building = false;
   uint64_t entries = 0;  ///< In files: postings, current and older.
   uint64_t values = 0;   ///< Distinct values, summed over files.
   uint64_t size_bytes = 0;

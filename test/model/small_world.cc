@@ -76,6 +76,16 @@ TablePlan PlanOf(const SmallWorld& world) {
     index.where = RandomWhere(&partial, plan);
     plan.options.indexes.push_back(std::move(index));
   }
+  if (world.globals) {
+    const auto add = [&](IndexOptions index) {
+      index.placement = IndexPlacement::kGlobal;
+      plan.options.indexes.push_back(std::move(index));
+    };
+    add({"global_a", {column("a", false)}});
+    add({"global_c", {column("c", true)}});
+    // Cells of an index over several columns do not expire.
+    if (world.ttl_micros == 0) add({"global_b_c", {column("b", false), column("c", true)}});
+  }
   plan.timestamps = world.rising ? Timestamps::kNone : Timestamps::kSmall;
   plan.puts = 58;
   return plan;
@@ -328,6 +338,7 @@ void SmallRun::Alter(const SmallStep& step) {
     entry.altered->ttl_micros = kTimes[step.argument / 32 % std::size(kTimes)];
   }
   if (world_.switches_memstores) entry.altered->ttl_micros = 0;
+  if (world_.globals) entry.altered->ttl_micros = before.ttl_micros;  // Else it is refused.
   RequireOk(store_.engine().AlterFamily("w", *entry.altered), "alter");
   const bool is_same = entry.altered->max_versions == before.max_versions &&
                        entry.altered->ttl_micros == before.ttl_micros;
@@ -462,7 +473,8 @@ std::string SmallWorld::Describe() const {
       (switches_memstores ? ", a memstore for every batch" : "") +
       (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
       (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
-      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "");
+      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "") +
+         (globals ? ", global indexes" : "");
   for (const IndexOptions& index : PlanOf(*this).options.indexes) {
     if (!index.where.empty()) text += ", " + index.name + " over " + index.ToString();
   }
@@ -490,6 +502,7 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   world.unique_all = unique.Chance(30);
   if (unique.Chance(70)) world.partial = 1 + unique.Below(1'000'000);
   world.includes = unique.Chance(50);
+  world.globals = unique.Chance(50);
   const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, plan));

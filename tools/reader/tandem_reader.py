@@ -25,7 +25,8 @@ MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
 # Records (9, 12): the fields of tags 1, 3, 5, .. in order; $ bytes, * a list, + a list of bytes, else
 # a number, which may be left out with ?.
 FIELDS = {
-    'table': 'id name$ secret$ family* index* typed* next_index? observer+ row_key+',
+    'table': 'id name$ secret$ family* index* typed* next_index? observer+ row_key+ '
+             'global* entries*', 'global': 'index* entries since?', 'entries': 'table index',
     'family': 'id name$ max_versions ttl compression block_size dropped? former*',
     'former': 'changed_at max_versions? expired?',
     'index': 'id name$ state column* unique? included* where+', 'included': 'family qualifier$',

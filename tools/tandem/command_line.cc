@@ -447,6 +447,8 @@ void Grammar::AddSchemaEdits() {
   index->add_option("INDEX", arguments_.index.index,
                     "create: NAME=FAMILY:COLUMN[:TYPE][:desc], or as in a\n"
                     "predicate: NAME=city, lower(name), age::int64 DESC; else: NAME");
+  index->add_flag("--global", arguments_.index.global,
+                  "create: entries in one place, for rare values in many regions");
   index->add_option("--rate", arguments_.index.rate,
                     "build: read at most so much a second, as 20MiB");
 }

@@ -184,6 +184,12 @@ Result<IndexOptions> ParseIndex(std::string_view text) {
     index.unique = true;
     return index;
   }
+  constexpr std::string_view kGlobal = "global ";
+  if (text.starts_with(kGlobal)) {
+    ASSIGN_OR_RETURN(IndexOptions index, ParseIndex(text.substr(kGlobal.size())));
+    index.placement = IndexPlacement::kGlobal;
+    return index;
+  }
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string_view::npos || equals + 1 == text.size()) {
     return Status::InvalidArgument(Format(

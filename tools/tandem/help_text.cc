@@ -266,6 +266,9 @@ queries whose conditions imply it. INCLUDE (phone, d:size) keeps cells of other 
 in it: a query that --selects these reads no row for what lies in one file alone. A unique
 one, "unique by_mail=d:mail", refuses writes after which two rows would have the same
 value; where the table has rows, build lists duplicates first, with exit 5 if there are.
+A global one, "global by_mail=d:mail" or --global, has the entries of all regions in one
+place: for values of few rows in a table of many regions. A write that touches its columns
+reads them first. It serves queries when it is built, which list and build tell.
 drop removes an index; its bytes go as files are merged. list shows how many files are
 without each index, how many bytes of them are left to read, about how long that takes,
 and how many rows have a cell of the column and no entry: a value that does not fit, or a

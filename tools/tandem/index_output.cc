@@ -59,6 +59,14 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
     writer->Add({table.options.name, index.options.name, index.options.where});
   }
   if (has_begun) writer->End();
+  has_begun = false;
+  for (const IndexInfo& index : table.indexes) {
+    if (index.options.placement != IndexPlacement::kGlobal) continue;
+    if (!std::exchange(has_begun, true)) writer->Begin("global_index", {"table", "index", "state"});
+    writer->Add({table.options.name, index.options.name,
+                 std::string_view(index.is_building ? "building" : "ready")});
+  }
+  if (has_begun) writer->End();
 }
 
 void WriteStatistics(const std::string& table, const std::vector<NamedStatistics>& indexes,

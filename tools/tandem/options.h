@@ -308,6 +308,7 @@ struct IndexVerbOptions {
   std::string table;   ///< Empty: all, for list, verify and stats. For verify of a file: the index.
   std::string index;   ///< create: its declaration; drop, build, verify, stats: its name.
   std::string rate;    ///< build: bytes a second; empty: no limit.
+  bool global = false;  ///< create: as "global " before the declaration.
   OutputMode output = OutputMode::kTable;
 };
 
