@@ -231,26 +231,7 @@ void EngineImpl::BuildMaintenance() {
       .prepare = [this](Region& region) { maintenance_->Prepare(region); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }});
-  schema_ = std::make_unique<SchemaEditor>(SchemaEditor::Dependencies{
-      .regions = database_.regions.get(),
-      .history = history_.get(),
-      .editor = editor_.get(),
-      .queue = queue_.get(),
-      .applier = applier_.get(),
-      .flusher = flusher_.get(),
-      .compactor = compactor_.get(),
-      .health = &health_,
-      .snapshots = snapshots_.get(),
-      .time = &time_,
-      .sync_log = [this] { return SyncLog(); },
-      .prepare = [this](Region& region) { maintenance_->Prepare(region); },
-      .entries_record =
-          [this](const format::TableRecord& table, const format::GlobalIndexRecord& global) {
-            return EntriesRecord(table, global, environment_.random);
-          },
-      .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
-      .removed = [this] { maintenance_->Removed(); },
-      .record_changed = [this](const Table& table) { maintenance_->RecordChanged(table); }});
+  BuildSchemaEditor();
   maintenance_ = std::make_unique<Maintenance>(Maintenance::Dependencies{
       .regions = database_.regions.get(),
       .applier = applier_.get(),
@@ -271,6 +252,29 @@ void EngineImpl::BuildMaintenance() {
       .tuning = tuning_});
 }
 
+void EngineImpl::BuildSchemaEditor() {
+  schema_ = std::make_unique<SchemaEditor>(SchemaEditor::Dependencies{
+      .regions = database_.regions.get(),
+      .history = history_.get(),
+      .editor = editor_.get(),
+      .queue = queue_.get(),
+      .applier = applier_.get(),
+      .flusher = flusher_.get(),
+      .compactor = compactor_.get(),
+      .health = &health_,
+      .snapshots = snapshots_.get(),
+      .time = &time_,
+      .sync_log = [this] { return SyncLog(); },
+      .prepare = [this](Region& region) { maintenance_->Prepare(region); },
+      .entries_record =
+          [this](const format::TableRecord& table, const format::GlobalIndexRecord& global) {
+            return EntriesRecord(table, global, environment_.random);
+          },
+      .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
+      .removed = [this] { maintenance_->Removed(); },
+      .record_changed = [this](const Table& table) { maintenance_->RecordChanged(table); }});
+}
+
 void EngineImpl::BuildLoadWork(const FileWork& files) {
   FlushWork flushing{
       .files = files,
@@ -281,13 +285,12 @@ void EngineImpl::BuildLoadWork(const FileWork& files) {
       .sync_log = [this] { return SyncLog(); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }};
-  load_work_ = std::make_unique<LoadWork>(
-      LoadWork{std::move(flushing), jobs_.get(), tuning_.sort_bytes,
-               [this](format::TableRecord* table, format::CatalogEdit* edit,
-                      RegionSet::Addition* addition) {
-                 schema_->AddEntries(table, edit, addition);
-               },
-               [this](const Table& table) { maintenance_->Prepare(table); }});
+  load_work_ = std::make_unique<LoadWork>(LoadWork{
+      std::move(flushing), jobs_.get(), tuning_.sort_bytes,
+      [this](format::TableRecord* table, format::CatalogEdit* edit, RegionSet::Addition* addition) {
+        schema_->AddEntries(table, edit, addition);
+      },
+      [this](const Table& table) { maintenance_->Prepare(table); }});
   snapshot_editor_ = std::make_unique<SnapshotEditor>(
       SnapshotEditor::Dependencies{.work = load_work_.get(),
                                    .storage = database_.opened.storage.get(),
@@ -383,8 +386,8 @@ Status EngineImpl::ChangeTable(std::string_view table,
 }
 
 Status EngineImpl::CreateIndex(std::string_view table, const IndexOptions& index) {
-  RETURN_IF_ERROR(ChangeTable(
-      table, [&](format::TableRecord* record) { return AddIndexTo(index, record); }));
+  RETURN_IF_ERROR(
+      ChangeTable(table, [&](format::TableRecord* record) { return AddIndexTo(index, record); }));
   if (index.placement == IndexPlacement::kGlobal) global_builds_->Schedule();
   return {};
 }

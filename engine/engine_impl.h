@@ -173,6 +173,7 @@ class EngineImpl final : public Engine {
   void BuildComponents();
   void BuildCommitQueue();
   void BuildMaintenance();
+  void BuildSchemaEditor();
   void BuildLoadWork(const FileWork& files);
   void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);
   Status CreateTableAlone(format::TableRecord record, const std::vector<std::string>& starts);
@@ -435,7 +436,7 @@ class EngineImpl final : public Engine {
   };
   GlobalPosition global_position_;
   std::vector<format::TableId> global_failed_;  // Of indexes that some row cannot have an entry of.
-  std::atomic<bool> checks_unique_{false};   // EnforceUnique runs; acquire and release around it.
+  std::atomic<bool> checks_unique_{false};  // EnforceUnique runs; acquire and release around it.
   std::atomic<bool> closing_{false};  // A Close runs or is done; acquire and release around it.
 };
 

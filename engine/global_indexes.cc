@@ -2,10 +2,10 @@
 // (docs/decisions/0046-entries-of-global-indexes-are-rows-of-a-table.md).
 //
 // From the edit that adds an index on, each write keeps its entries (engine/commit). What was there
-// before is built by a task: it walks the row keys, and for some rows at a time commits a batch that
-// changes nothing of them and writes their entries. Rows that change meanwhile are read again by the
-// commit, as of any other batch. When all are done, one edit says from which sequence on the index
-// serves. A task that is interrupted begins again with the first row.
+// before is built by a task: it walks the row keys, and for some rows at a time commits a batch
+// that changes nothing of them and writes their entries. Rows that change meanwhile are read again
+// by the commit, as of any other batch. When all are done, one edit says from which sequence on the
+// index serves. A task that is interrupted begins again with the first row.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -74,7 +74,8 @@ std::string AskedFor(const QueryOptions& options) {
 std::optional<TableView> EngineImpl::PinEntries(format::TableId id, const SnapshotPoint& point,
                                                 const KeyRanges& ranges, bool is_present) {
   while (const std::shared_ptr<const Table> table = database_.regions->Find(id)) {
-    TableView view{.table = table->record, .regions = {}, .point = point.point(), .registration = {}};
+    TableView view{
+        .table = table->record, .regions = {}, .point = point.point(), .registration = {}};
     bool is_current = true;
     for (const auto& region : table->RegionsOf(ranges)) {
       view.regions.push_back(region->version());
@@ -180,8 +181,8 @@ Result<int64_t> EngineImpl::BuildSomeEntries() {
       if (delay.has_value() || base::MayPass(delay.error())) return delay;
       // Its rows cannot have entries: others go on.
       global_failed_.push_back(global.entries);
-      return Status{delay.error().code(), "table " + base::Quote(table->record->name) +
-                                              ", index " + base::Quote(global.index.name) + ": " +
+      return Status{delay.error().code(), "table " + base::Quote(table->record->name) + ", index " +
+                                              base::Quote(global.index.name) + ": " +
                                               std::string(delay.error().message())};
     }
   }

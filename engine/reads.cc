@@ -246,9 +246,8 @@ Result<std::optional<TableView>> EngineImpl::ViewOf(format::TableId id) {
 Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string_view name,
                                          std::string_view row) {
   if (options.snapshot != nullptr) {
-    ASSIGN_OR_RETURN(const TableView view, ViewOfRegions(options, name, [row](const Table& table) {
-                       return table.RegionsOf(row, row);
-                     }));
+    const auto regions_of = [row](const Table& table) { return table.RegionsOf(row, row); };
+    ASSIGN_OR_RETURN(const TableView view, ViewOfRegions(options, name, regions_of));
     return view.RegionOf(row);
   }
   RegionView view;

@@ -300,8 +300,7 @@ Result<TableCopy> EngineImpl::Attach(std::string_view name, const std::string& p
   const RecoveredDatabase& database = source.engine->database_;
   if (!database.opened.was_closed) return NoExport(path, "a database that was not closed");
   auto tables = database.regions->tables();
-  std::erase_if(tables,
-                [](const auto& other) { return other->record->entries_of.has_value(); });
+  std::erase_if(tables, [](const auto& other) { return other->record->entries_of.has_value(); });
   if (tables.size() != 1) {
     return NoExport(path, "a database of " + std::to_string(tables.size()) + " tables");
   }

@@ -123,8 +123,6 @@ enum ColumnTag : uint64_t {
 };
 enum FunctionTag : uint64_t { kFunctionKind = 1, kFirst = 3, kCount = 5, kText = 7 };
 
-constexpr char kEntriesNameBegin = 1;
-
 constexpr uint32_t kBlockSizeMin = 512;
 constexpr uint32_t kBlockSizeMax = 1 << 20;
 
@@ -649,9 +647,8 @@ std::string TableNameField(FieldReader* fields) {
 }
 
 Status CheckEntriesName(const TableRecord& table) {
-  const bool fits = table.entries_of.has_value()
-                        ? table.name == MakeEntriesName(*table.entries_of)
-                        : !IsEntriesName(table.name);
+  const bool fits = table.entries_of.has_value() ? table.name == MakeEntriesName(*table.entries_of)
+                                                 : !IsEntriesName(table.name);
   return fits ? Status() : Status::Corruption("table record: the name is not that of its entries");
 }
 
@@ -708,145 +705,6 @@ IndexId LeastNextIndex(const TableRecord& table) {
 }
 
 }  // namespace
-
-bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b) {
-  return a.family == b.family && a.qualifier == b.qualifier && a.type == b.type &&
-         a.functions == b.functions;
-}
-
-bool LivesLonger(const FamilyOptions& options, const FamilyOptions& other) {
-  return other.ttl_micros != 0 &&
-         (options.ttl_micros == 0 || options.ttl_micros > other.ttl_micros);
-}
-
-bool KeepsMore(const FamilyOptions& options, const FamilyOptions& other) {
-  return options.max_versions > other.max_versions || LivesLonger(options, other);
-}
-
-bool HaveSameFormerLimits(const TableRecord& a, const TableRecord& b) {
-  return std::ranges::all_of(a.families, [&b](const FamilyRecord& family) {
-    const FamilyRecord* other = b.FindFamily(family.id);
-    return other == nullptr || other->former_limits == family.former_limits;
-  });
-}
-
-bool ComesBefore(const ColumnTypeRecord& a, const ColumnTypeRecord& b) {
-  return std::tie(a.family, a.qualifier) < std::tie(b.family, b.qualifier);
-}
-
-bool IsValidName(std::string_view name) {
-  const auto is_control = [](char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; };
-  return !name.empty() && name.size() <= kNameBytesMax &&
-         std::none_of(name.begin(), name.end(), is_control);
-}
-
-std::optional<int64_t> FamilyRecord::ExpiredThrough(int64_t now_micros) const {
-  if (dropped) return std::numeric_limits<int64_t>::max();
-  int64_t bound = 0;
-  if (options.ttl_micros <= 0 || __builtin_sub_overflow(now_micros, options.ttl_micros, &bound)) {
-    return std::nullopt;
-  }
-  return bound;
-}
-
-std::optional<int64_t> FamilyRecord::ExpiredThrough(int64_t now_micros,
-                                                    SequenceNumber sequence) const {
-  std::optional<int64_t> through = ExpiredThrough(now_micros);
-  for (const FormerLimits& limits : former_limits) {
-    if (sequence < limits.changed_at) through = std::max(through, limits.expired_through);
-  }
-  return through;
-}
-
-bool FamilyRecord::may_expire() const {
-  return dropped || options.ttl_micros != 0 ||
-         std::ranges::any_of(former_limits, [](const FormerLimits& limits) {
-           return limits.expired_through.has_value();
-         });
-}
-
-const FamilyRecord* TableRecord::FindFamily(std::string_view family_name) const {
-  for (const FamilyRecord& family : families) {
-    if (!family.dropped && family.options.name == family_name) return &family;
-  }
-  return nullptr;
-}
-
-const FamilyRecord& TableRecord::first_family() const {
-  return *std::find_if(families.begin(), families.end(),
-                       [](const FamilyRecord& family) { return !family.dropped; });
-}
-
-size_t TableRecord::family_count() const {
-  return static_cast<size_t>(
-      std::count_if(families.begin(), families.end(),
-                    [](const FamilyRecord& family) { return !family.dropped; }));
-}
-
-SequenceNumber TableRecord::last_limits_change() const {
-  SequenceNumber last;
-  for (const FamilyRecord& family : families) {
-    if (!family.former_limits.empty())
-      last = std::max(last, family.former_limits.back().changed_at);
-  }
-  return last;
-}
-
-const FamilyRecord* TableRecord::FindFamily(FamilyId family) const {
-  for (const FamilyRecord& record : families) {
-    if (record.id == family) return &record;
-  }
-  return nullptr;
-}
-
-const IndexRecord* TableRecord::FindIndex(std::string_view index_name) const {
-  for (const IndexRecord& index : indexes) {
-    if (index.name == index_name) return &index;
-  }
-  return nullptr;
-}
-
-const IndexRecord* TableRecord::FindIndex(IndexId index_id) const {
-  for (const IndexRecord& index : indexes) {
-    if (index.id == index_id) return &index;
-  }
-  return nullptr;
-}
-
-const GlobalIndexRecord* TableRecord::FindGlobal(std::string_view index_name) const {
-  for (const GlobalIndexRecord& global : global_indexes) {
-    if (global.index.name == index_name) return &global;
-  }
-  return nullptr;
-}
-
-const GlobalIndexRecord* TableRecord::FindGlobal(IndexId index_id) const {
-  for (const GlobalIndexRecord& global : global_indexes) {
-    if (global.index.id == index_id) return &global;
-  }
-  return nullptr;
-}
-
-std::string MakeEntriesName(const EntriesOf& of) {
-  std::string name(1, kEntriesNameBegin);
-  name += std::to_string(of.table.value) + "." + std::to_string(of.index.value);
-  return name;
-}
-
-bool IsEntriesName(std::string_view name) { return name.starts_with(kEntriesNameBegin); }
-
-ColumnType TableRecord::TypeOf(FamilyId family, std::string_view qualifier) const {
-  for (const ColumnTypeRecord& column : columns) {
-    if (column.family == family && column.qualifier == qualifier) return column.type;
-  }
-  for (const IndexRecord& index : indexes) {
-    for (const IndexColumnRecord& column : index.columns) {
-      if (!column.functions.empty()) continue;
-      if (column.family == family && column.qualifier == qualifier) return column.type;
-    }
-  }
-  return ColumnType::kBytes;
-}
 
 void EncodeTable(const TableRecord& table, std::string* out) {
   AppendNumberField(out, kTableId, table.id.value);

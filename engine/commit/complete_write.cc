@@ -446,8 +446,7 @@ Result<GlobalEntry> Completer::GlobalEntryOf(const UniqueRow& row, Own own) {
 // and one that was put with a later one is deleted all the same.
 void Completer::EmitEntry(const GlobalRow& global, const GlobalEntry& entry,
                           format::CellKind kind) {
-  const bool may_expire =
-      TableOf(global.entries).record->families.front().options.ttl_micros != 0;
+  const bool may_expire = TableOf(global.entries).record->families.front().options.ttl_micros != 0;
   auto key = std::make_shared<const std::string>(entry.key);
   PlannedOperation operation;
   operation.table = global.entries;
@@ -457,8 +456,8 @@ void Completer::EmitEntry(const GlobalRow& global, const GlobalEntry& entry,
   cell.family = TableOf(global.entries).record->families.front().id;
   cell.timestamp = point_.timestamp;
   if (may_expire) {
-    cell.timestamp = kind == format::CellKind::kPut ? entry.timestamp
-                                                    : std::numeric_limits<int64_t>::max();
+    cell.timestamp =
+        kind == format::CellKind::kPut ? entry.timestamp : std::numeric_limits<int64_t>::max();
   }
   pins_.push_back(std::move(key));
   EmitCells(operation, {cell});

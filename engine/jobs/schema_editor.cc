@@ -107,8 +107,9 @@ void SchemaEditor::DropEntriesOfNone() {
   for (const auto& table : deps_.regions->tables()) {
     if (!HasEntriesOfNone(*table->record)) continue;
     Removal removal{.successor = Successor::kNone, .id = table->record->id};
-    Guarded([&] { return Remove(&removal); })
-        .Ignore("entries that nobody reads take space until the database is opened again");
+    Guarded([&] {
+      return Remove(&removal);
+    }).Ignore("entries that nobody reads take space until the database is opened again");
   }
 }
 
@@ -142,8 +143,8 @@ Status SchemaEditor::Remove(Removal* removal) {
 
 Status SchemaEditor::RemoveAlone(Removal* removal) {
   RETURN_IF_ERROR(deps_.health->CheckWritable());
-  removal->table = removal->name.empty() ? deps_.regions->Find(removal->id)
-                                         : deps_.regions->Find(removal->name);
+  removal->table =
+      removal->name.empty() ? deps_.regions->Find(removal->id) : deps_.regions->Find(removal->name);
   if (removal->table == nullptr) return TableNotFound(removal->name);
   if (removal->name.empty() && !HasEntriesOfNone(*removal->table->record)) {
     return Status::Conflict("the entries are those of an index");

@@ -41,8 +41,8 @@ void Narrow(BoundNode rows, BoundNode* condition) {
 
 Status CannotServe(const format::IndexRecord& index, const GlobalRows* global) {
   std::string why = "it is global: it is asked for alone, by use_index";
-  for (const GlobalRows::Unused& unused : global == nullptr ? std::vector<GlobalRows::Unused>()
-                                                            : global->unused) {
+  for (const GlobalRows::Unused& unused :
+       global == nullptr ? std::vector<GlobalRows::Unused>() : global->unused) {
     if (unused.index == index.name) why = unused.why;
   }
   return Status::InvalidArgument("index '" + index.name + "' cannot serve the predicate: " + why);
@@ -68,12 +68,9 @@ Result<std::string_view> RowOfEntry(const format::IndexRecord& index, std::strin
   return key;
 }
 
-Result<std::optional<std::vector<std::string>>> RowsOfEntries(const ReadResources& resources,
-                                                              const ReadOptions& options,
-                                                              TableView entries,
-                                                              const format::IndexRecord& index,
-                                                              const KeyRanges& ranges,
-                                                              size_t most) {
+Result<std::optional<std::vector<std::string>>> RowsOfEntries(
+    const ReadResources& resources, const ReadOptions& options, TableView entries,
+    const format::IndexRecord& index, const KeyRanges& ranges, size_t most) {
   std::vector<std::string> rows;
   if (ranges.empty()) return std::optional(std::move(rows));
   ReadOptions read;

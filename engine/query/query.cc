@@ -307,8 +307,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   view.point = schema.point;
   if (purpose == PlanPurpose::kCount) schema.ReturnNothing();
   ColumnSet ordering;
-  ASSIGN_OR_RETURN(QueryOptions asked,
-                   WithoutGlobal(*view.table, request, Normal(request.query)));
+  ASSIGN_OR_RETURN(QueryOptions asked, WithoutGlobal(*view.table, request, Normal(request.query)));
   asked.no_scan |= request.no_scan;
   QueryOptions options = asked;
   if (!options.order_by.empty()) {

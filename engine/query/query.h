@@ -15,8 +15,8 @@ namespace tandem::engine {
 /// Rows by the values of an index, or by key alone, from the last key on.
 struct Ordering {
   const format::IndexRecord* index = nullptr;  ///< nullptr: by key.
-  bool is_global = false;  ///< Of the index: files have no entries of it.
-  bool backward = false;   ///< Against the order of the index's keys.
+  bool is_global = false;                      ///< Of the index: files have no entries of it.
+  bool backward = false;                       ///< Against the order of the index's keys.
   bool keys_fall = false;                      ///< Rows with one entry come by falling keys.
   bool walks_index = false;  ///< Range by range of the index; otherwise the matches are sorted.
   std::vector<format::KeyRange> ranges;  ///< Of the index's keys that matches can have.

@@ -146,9 +146,8 @@ class GlobalVerifier {
 
 }  // namespace
 
-Status VerifyGlobal(const ReadResources& resources, const TableView& rows,
-                    const TableView& entries, const format::GlobalIndexRecord& global,
-                    VerifyReport* report) {
+Status VerifyGlobal(const ReadResources& resources, const TableView& rows, const TableView& entries,
+                    const format::GlobalIndexRecord& global, VerifyReport* report) {
   return GlobalVerifier(resources, rows, entries, global, report).Run();
 }
 

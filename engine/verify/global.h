@@ -13,8 +13,7 @@ namespace tandem::engine {
 /// the first column expire, entries without a row are no findings: one expires by the timestamp
 /// that its cell had when it was made. Requires: `rows` and `entries` are whole and of one point,
 /// at which the index serves. Errors: kCorruption, kIoError.
-Status VerifyGlobal(const ReadResources& resources, const TableView& rows,
-                    const TableView& entries, const format::GlobalIndexRecord& global,
-                    VerifyReport* report);
+Status VerifyGlobal(const ReadResources& resources, const TableView& rows, const TableView& entries,
+                    const format::GlobalIndexRecord& global, VerifyReport* report);
 
 }  // namespace tandem::engine

@@ -130,12 +130,11 @@ BOOST_AUTO_TEST_CASE(EntriesGoWithWhatTheyAreOf) {
   BOOST_TEST(Rows("city = 'zz'", kByCity) == "c ");
   BOOST_REQUIRE(database->Increment({}, "t", "c", "d", "n", 7).has_value());
   BOOST_TEST(Rows("city = 'zz' AND n = 7", kByBoth) == "c ");
-  const auto applied = database->CheckAndMutate({}, "t", "c", *Predicate::Parse("city = 'zz'"),
-                                                [] {
-                                                  WriteBatch batch;
-                                                  batch.DeleteColumn("t", "c", "d", "city");
-                                                  return batch;
-                                                }());
+  const auto applied = database->CheckAndMutate({}, "t", "c", *Predicate::Parse("city = 'zz'"), [] {
+    WriteBatch batch;
+    batch.DeleteColumn("t", "c", "d", "city");
+    return batch;
+  }());
   BOOST_REQUIRE(applied.has_value());
   BOOST_TEST(*applied);
   BOOST_TEST(Rows("city = 'zz'", kByCity) == "");
@@ -171,8 +170,7 @@ BOOST_AUTO_TEST_CASE(AnAddedIndexIsBuiltAndServesLaterSnapshots) {
   BOOST_TEST(Explained("k = '3'", by).rows == 100);
   Rows("k = '3'", by);
   const ReadOptions then{.snapshot = &*before};
-  BOOST_TEST(RejectedOf("k", "k = '3'", then) ==
-             "index k: the snapshot is older than its entries");
+  BOOST_TEST(RejectedOf("k", "k = '3'", then) == "index k: the snapshot is older than its entries");
   BOOST_TEST(Rows("k = '3'", {}, then) == Rows("k = '3'", by));
   ReadOptions past;
   past.as_of = 1;

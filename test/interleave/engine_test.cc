@@ -89,6 +89,10 @@ BOOST_AUTO_TEST_CASE(UniqueWritesBesideAFlushAndASplit) {
   ExploreNamed("UniqueWritesBesideAFlushAndASplit");
 }
 BOOST_AUTO_TEST_CASE(UniqueWritesThenAPowerCut) { ExploreNamed("UniqueWritesThenAPowerCut"); }
+// Those of global_scenarios.cc.
+BOOST_AUTO_TEST_CASE(WritersOfOneIndexedRow) { ExploreNamed("WritersOfOneIndexedRow"); }
+BOOST_AUTO_TEST_CASE(ARevealBesideAFlush) { ExploreNamed("ARevealBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(GlobalQueriesBesideASplit) { ExploreNamed("GlobalQueriesBesideASplit"); }
 
 BOOST_AUTO_TEST_SUITE_END()
 

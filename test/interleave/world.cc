@@ -31,9 +31,10 @@ class PlainRandom final : public base::RandomSource {
 TableOptions TableNamed(const std::string& name, const WorldPlan& plan) {
   TableOptions options;
   options.name = name;
-  options.families.push_back({.name = "d", .max_versions = plan.unique ? 2u : 1u});
+  options.families.push_back({.name = "d", .max_versions = plan.unique || plan.global ? 2u : 1u});
   if (!plan.no_index) options.indexes.push_back(IndexByC());
   if (!plan.no_index) options.indexes.back().unique = plan.unique;
+  if (plan.global) options.indexes.back().placement = IndexPlacement::kGlobal;
   if (plan.observers == WorldPlan::Observers::kSet) options.observers = {"counter"};
   if (plan.two_regions) options.split_keys = {"m"};
   if (plan.two_families) options.families.push_back({.name = "e"});

@@ -51,6 +51,7 @@ struct WorldPlan {
   bool two_families = false;  ///< Tables have a family "e" as well.
   bool no_index = false;      ///< "by_c" is not there before CreateIndex.
   bool unique = false;        ///< "by_c" is unique, and two versions are kept.
+  bool global = false;        ///< "by_c" is global, and two versions are kept.
   /// Whether "t" has the observer that WriteCounted is for, or gets it by SetObservers.
   enum class Observers : uint8_t { kNone, kSet, kSetLater };
   Observers observers = Observers::kNone;
