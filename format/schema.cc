@@ -576,6 +576,9 @@ void SetGlobalIndex(FieldReader* fields, GlobalIndexRecord* global) {
       index->state != IndexState::kReady) {
     return fields->FailCorrupt("a global index is unique, covering, partial or not ready");
   }
+  if (index->AnyColumn([](const auto& column) { return AreMultiValued(column.functions); })) {
+    return fields->FailCorrupt("a column of a global index has several values");
+  }
   global->index = *std::move(index);
 }
 

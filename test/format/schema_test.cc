@@ -378,6 +378,48 @@ BOOST_AUTO_TEST_CASE(ARowKeyOfALaterBuildIsUnsupported) {
   BOOST_TEST((code("user:TEXT") == StatusCode::kUnsupported));
 }
 
+BOOST_AUTO_TEST_CASE(GlobalIndexesAndTheirEntriesComeBack) {
+  TableRecord table = SampleTable(7);
+  const std::string before = Encoded(table);
+  IndexRecord index = table.indexes.front();
+  index.id = table.next_index;
+  index.name = "global";
+  ++table.next_index.value;
+  table.global_indexes.push_back({.index = index, .entries = TableId(9)});
+  const std::string building = Encoded(table);
+  table.global_indexes.front().since = SequenceNumber(0);
+  const std::string ready = Encoded(table);
+  BOOST_TEST(DecodeTable(before)->global_indexes.empty());
+  BOOST_TEST(!DecodeTable(building)->FindGlobal("global")->since.has_value());
+  const auto decoded = DecodeTable(ready);
+  BOOST_REQUIRE(decoded.has_value());
+  BOOST_TEST(Encoded(*decoded) == ready);
+  BOOST_TEST(decoded->FindGlobal(index.id)->since->value == 0);
+  BOOST_TEST((decoded->FindGlobal("global")->entries == TableId(9)));
+  BOOST_TEST(decoded->FindIndex("global") == nullptr);
+  BOOST_TEST((decoded->next_index == table.next_index));
+  // The field ends with `since`, which is 5, its length and the number.
+  BOOST_TEST(ready.ends_with(std::string("\x03\x01\x09\x05\x01\x00", 6)));
+
+  table.global_indexes.front().index.name = table.indexes.front().name;
+  BOOST_TEST(CodeOf(Encoded(table)) == StatusCode::kCorruption);
+  table.global_indexes.front().index = index;
+  table.global_indexes.front().index.unique = true;
+  BOOST_TEST(CodeOf(Encoded(table)) == StatusCode::kCorruption);
+}
+
+BOOST_AUTO_TEST_CASE(ATableOfEntriesIsNamedByItsIndex) {
+  TableRecord table = SampleTable(7);
+  table.entries_of = EntriesOf{.table = TableId(12), .index = IndexId(3)};
+  BOOST_TEST(CodeOf(Encoded(table)) == StatusCode::kCorruption);
+  table.name =
+      "\x01"
+      "12.3";
+  BOOST_TEST((DecodeTable(Encoded(table))->entries_of == table.entries_of));
+  table.entries_of.reset();
+  BOOST_TEST(CodeOf(Encoded(table)) == StatusCode::kCorruption);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

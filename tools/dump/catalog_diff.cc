@@ -53,6 +53,12 @@ void AddTable(const format::TableRecord& table, Properties* out) {
                : std::string());
     }
   }
+  for (const format::GlobalIndexRecord& global : table.global_indexes) {
+    properties[{"index", Format("{}.{}", table.name, global.index.name), "entries"}] =
+        Format("table {}", global.entries.value);
+    properties[{"index", Format("{}.{}", table.name, global.index.name), "since"}] =
+        global.since.has_value() ? Text(global.since->value) : "building";
+  }
   for (const format::IndexRecord& index : table.indexes) {
     std::string columns;
     for (const format::IndexColumnRecord& column : index.columns) {
