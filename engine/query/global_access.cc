@@ -128,9 +128,7 @@ Result<QueryOptions> WithoutGlobal(const format::TableRecord& table, const Query
   // What else is wrong with the options is said by the planner.
   const bool is_wrong = options.no_index || !options.use_indexes.empty();
   if (!is_used && !is_wrong) return CannotServe(global->index, request.global.get());
-  if (is_wrong) return options;
-  options.use_index.clear();
-  options.no_scan = true;  // Its rows are looked up, whatever that costs.
+  if (!is_wrong) options.use_index.clear();
   return options;
 }
 
@@ -138,12 +136,10 @@ void ExplainGlobal(const GlobalRows& global, Explanation* explanation) {
   if (!global.index.empty()) {
     const std::string found =
         "global index " + global.index + ": " + std::to_string(global.rows.size()) + " rows";
-    if (explanation->index == "_row") {  // Nothing else led to the rows.
-      explanation->index = global.index;
-      explanation->reason = found;
-    } else {
-      explanation->reason += "; " + found;
-    }
+    // Nothing else led to the rows: they were looked up, or the keys from the first to the last read.
+    const bool is_alone = explanation->index == "_row" || explanation->index.empty();
+    explanation->reason = explanation->index == "_row" ? found : explanation->reason + "; " + found;
+    if (is_alone) explanation->index = global.index;
   }
   for (const GlobalRows::Unused& unused : global.unused) {
     explanation->rejected.push_back("index " + unused.index + ": " + unused.why);

@@ -308,7 +308,9 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   if (purpose == PlanPurpose::kCount) schema.ReturnNothing();
   ColumnSet ordering;
   ASSIGN_OR_RETURN(QueryOptions asked, WithoutGlobal(*view.table, request, Normal(request.query)));
-  asked.no_scan |= request.no_scan;
+  // The rows of a global index are what is read, wherever they lie.
+  const bool has_rows = request.global != nullptr && !request.global->index.empty();
+  asked.no_scan = (asked.no_scan || request.no_scan) && !has_rows;
   QueryOptions options = asked;
   if (!options.order_by.empty()) {
     ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options, request.from));
@@ -343,8 +345,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
         (!is_streamed || query.plan.rows / kRecordsPerBlock <= query.limit);
   }
   CountReads(request.resources, *view.table, query.plan);
-  if (request.global != nullptr && !request.global->index.empty() &&
-      request.resources.index_reads != nullptr) {
+  if (has_rows && request.resources.index_reads != nullptr) {
     request.resources.index_reads->Count(view.table->id, request.global->id);
   }
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));

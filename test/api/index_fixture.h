@@ -55,6 +55,7 @@ struct IndexFixture {
       QueryOptions query = options;
       query.no_index = no_index;
       if (no_index) query.use_index.clear();
+      if (no_index) query.no_scan = false;
       auto cursor = database->Query(read, "t", *predicate, query);
       BOOST_REQUIRE_MESSAGE(cursor.has_value(), cursor.status().ToString());
       uint64_t rows = 0;
