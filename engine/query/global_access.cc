@@ -52,7 +52,8 @@ Status CannotServe(const format::IndexRecord& index, const GlobalRows* global) {
 
 std::optional<KeyRanges> EntryRanges(const format::IndexRecord& index,
                                      const BoundPredicate& predicate) {
-  if (AccessPathFinder::LeafServed(predicate.root(), index) == nullptr) return std::nullopt;
+  const BoundLeaf* const first = AccessPathFinder::LeafServed(predicate.root(), index);
+  if (first == nullptr || first->accepts_null || !first->has_ranges()) return std::nullopt;
   return OrderedUnder(predicate, index);
 }
 

@@ -226,6 +226,10 @@ BOOST_AUTO_TEST_CASE(WhatTheyCannotBeIsRefused) {
   BOOST_TEST(database->BeginBulkLoad("t").status().code() == StatusCode::kInvalidArgument);
   const auto refused = database->Query({}, "t", *Predicate::Parse("n = 1"), kByCity);
   BOOST_TEST(std::string(refused.status().message()).find("cannot serve") != std::string::npos);
+  for (const char* text : {"city IS NULL", "NOT city = 'oslo'", "city = 'oslo' OR n = 1"}) {
+    const auto null = database->Query({}, "t", *Predicate::Parse(text), kByCity);
+    BOOST_TEST(null.status().code() == StatusCode::kInvalidArgument, text);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(RandomWritesLeaveTheEntriesOfTheRows) {
