@@ -137,7 +137,7 @@ void ExplainGlobal(const GlobalRows& global, Explanation* explanation) {
   if (!global.index.empty()) {
     const std::string found =
         "global index " + global.index + ": " + std::to_string(global.rows.size()) + " rows";
-    // Nothing else led to the rows: they were looked up, or the keys from the first to the last read.
+    // Nothing else led to the rows: they are looked up, or all from the first to the last are read.
     const bool is_alone = explanation->index == "_row" || explanation->index.empty();
     explanation->reason = explanation->index == "_row" ? found : explanation->reason + "; " + found;
     if (is_alone) explanation->index = global.index;
