@@ -104,12 +104,36 @@ Result<ColumnType> TypeOf(const std::string& where, const IndexColumn& column) {
   return Invalid(where + std::string(status.message()));
 }
 
+Status CheckRowKeyColumn(const std::string& where, const IndexColumn& column) {
+  if (!column.family.empty() || !column.qualifier.empty()) {
+    return Invalid(where + "a part of the row key has no family and no qualifier");
+  }
+  if (column.functions.empty()) {
+    return Invalid(where + "_row without a function: rows are in the order of their keys");
+  }
+  if (column.functions.front().kind == FunctionKind::kTimestampOf) {
+    return Invalid(where + "timestamp_of: the row key has no timestamp");
+  }
+  if (format::AreMultiValued(column.functions)) {
+    return Invalid(where + TextOf(column.functions, std::string(format::kRowKeyColumn)) +
+                   " has several values: an index is over parts of the row key with one");
+  }
+  if (ColumnTypeName(column.type) == "unknown") return Invalid(where + "unknown column type");
+  return {};
+}
+
 Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const IndexColumn& column,
                                                 const format::TableRecord& table) {
-  ASSIGN_OR_RETURN(const format::FamilyRecord* family,
-                   CheckColumn(where, column.family, column.qualifier, column.type, table));
+  format::FamilyId family_id = format::kRowKeyFamily;
+  if (column.is_row_key) {
+    RETURN_IF_ERROR(CheckRowKeyColumn(where, column));
+  } else {
+    ASSIGN_OR_RETURN(const format::FamilyRecord* family,
+                     CheckColumn(where, column.family, column.qualifier, column.type, table));
+    family_id = family->id;
+  }
   ASSIGN_OR_RETURN(const ColumnType type, TypeOf(where, column));
-  format::IndexColumnRecord record{.family = family->id,
+  format::IndexColumnRecord record{.family = family_id,
                                    .qualifier = column.qualifier,
                                    .type = type,
                                    .descending = column.descending,
@@ -163,6 +187,10 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
     for (const format::IndexColumnRecord& other : index.columns) {
       if (!format::HasSameValues(other, record)) continue;
       return Invalid(where + "declares " + format::Described(record) + " twice");
+    }
+    if (options.unique && record.is_of_row_key()) {
+      return Invalid(where + format::Described(record) +
+                     " is a part of the row key: the index cannot be unique");
     }
     if (options.unique && format::IsMultiValued(record)) {
       return Invalid(where + format::Described(record) +
@@ -271,9 +299,9 @@ Status SetWhere(const IndexOptions& options, const format::TableRecord& table,
   if (options.where.empty()) return {};
   const std::string start = "index " + base::Quote(options.name) + ": ";
   if (options.unique) return Invalid(start + "it is unique: it cannot have a WHERE");
-  if (format::IsMultiValued(index->columns.front())) {
+  if (format::AreTrigrams(index->columns.front().functions)) {
     return Invalid(start + format::Described(index->columns.front()) +
-                   " has several values in a row: the index cannot have a WHERE");
+                   " is of trigrams, which memstores do not keep: it cannot have a WHERE");
   }
   Result<format::IndexPredicate> where = PredicateOf(options.where, table);
   if (!where.has_value()) {
@@ -577,7 +605,8 @@ TableOptions OptionsOf(const format::TableRecord& table) {
                                .qualifier = column.qualifier,
                                .type = column.type,
                                .descending = column.descending,
-                               .functions = format::AsDeclared(column.functions)});
+                               .functions = format::AsDeclared(column.functions),
+                               .is_row_key = column.is_of_row_key()});
     }
     for (const format::IncludedColumnRecord& column : record.included) {
       index.include.push_back({.family = name_of(column.family), .qualifier = column.qualifier});

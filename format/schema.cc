@@ -37,11 +37,12 @@
 //   predicate       1  text         1 to 4,096 bytes
 //                   3  column *     column record, as of an index; none is multi-valued
 //                   5  root         condition record (format/condition.cc)
-//   column          1  family       varint u8, an id of the table's families
-//                   3  qualifier    0 to 2,048 bytes
+//   column          1  family       varint u8, an id of the table's families; 255 with 11
+//                   3  qualifier    0 to 2,048 bytes; none with 11
 //                   5  type         varint, a number of ColumnType
 //                   7  descending   varint: 0 or 1
 //                   9  function *   function record, 0 to kFunctionsMax, the innermost first
+//                  11  row key      varint, 1: a part of the row key (functions.h); else left out
 //   function        1  kind         varint u8, a number of FunctionKind
 //                   3  first        varint; 0 is left out, as below
 //                   5  count        varint
@@ -106,7 +107,8 @@ enum ColumnTag : uint64_t {
   kQualifier = 3,
   kType = 5,
   kDescending = 7,
-  kFunction = 9
+  kFunction = 9,
+  kOfRowKey = 11
 };
 enum FunctionTag : uint64_t { kFunctionKind = 1, kFirst = 3, kCount = 5, kText = 7 };
 
@@ -286,6 +288,7 @@ std::string EncodeColumn(const IndexColumnRecord& column) {
   for (const Function& function : column.functions) {
     AppendField(&out, kFunction, EncodeFunction(function));
   }
+  if (column.is_of_row_key()) AppendNumberField(&out, kOfRowKey, 1);
   return out;
 }
 
@@ -326,12 +329,22 @@ void AddFunction(FieldReader* fields, IndexColumnRecord* column) {
   column->functions.push_back(std::move(*function));
 }
 
+// Whether a column of the row key's family is a part of the row key.
+bool IsPartOfRowKey(const IndexColumnRecord& column) {
+  return column.qualifier.empty() && !column.functions.empty() &&
+         !AreMultiValued(column.functions) &&
+         column.functions.front().kind != FunctionKind::kTimestampOf;
+}
+
 Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
   FieldReader fields(bytes, "column record");
   IndexColumnRecord column;
+  bool is_of_row_key = false;
   while (fields.Next()) {
     if (ReadColumnField(&fields, &column)) continue;
-    if (fields.tag() == kDescending) {
+    if (fields.tag() == kOfRowKey) {
+      is_of_row_key = fields.Flag();
+    } else if (fields.tag() == kDescending) {
       column.descending = fields.Number(1) == 1;
     } else if (fields.tag() == kFunction) {
       AddFunction(&fields, &column);
@@ -340,11 +353,16 @@ Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
     }
   }
   RETURN_IF_ERROR(fields.Finish({kColumnFamily, kQualifier, kType, kDescending}));
+  if (is_of_row_key != column.is_of_row_key() || (is_of_row_key && !IsPartOfRowKey(column))) {
+    return Status::Corruption("column record: expected functions of the row key, of one value");
+  }
   if (column.functions.empty()) return column;
   if (const Status status = CheckFunctions(column.functions); !status.ok()) {
     return Status::Corruption("column record: " + std::string(status.message()));
   }
-  if (!ReadsText(column.type)) return Status::Corruption("column record: functions return text");
+  if (!MayBeOfType(column.functions, column.type)) {
+    return Status::Corruption("column record: functions return text");
+  }
   return column;
 }
 
@@ -380,6 +398,7 @@ void AddPredicateColumn(FieldReader* fields, IndexPredicate* predicate) {
   Result<IndexColumnRecord> column = DecodeColumn(fields->Repeated());
   if (!column) return fields->Fail(column.error());
   if (AreMultiValued(column->functions)) return fields->FailCorrupt("it has several values");
+  if (column->is_of_row_key()) return fields->FailCorrupt("it is of the row key");
   predicate->columns.push_back(*std::move(column));
 }
 
@@ -536,7 +555,7 @@ void AddIndex(FieldReader* fields, TableRecord* table) {
     return fields->FailCorrupt("an index's id or name repeats");
   }
   if (index->AnyColumn([table](const IndexColumnRecord& column) {
-        return table->FindFamily(column.family) == nullptr;
+        return !column.is_of_row_key() && table->FindFamily(column.family) == nullptr;
       })) {
     return fields->FailCorrupt("an index's column lies in a family that does not exist");
   }

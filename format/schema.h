@@ -21,6 +21,10 @@ namespace tandem::format {
 inline constexpr size_t kHashSecretBytes = 192;
 
 inline constexpr uint8_t kFamilyIdMax = 254;  ///< 255 is kKeysOwner.
+/// In the place of a column's family: the column is a part of the row key.
+inline constexpr FamilyId kRowKeyFamily{255};
+/// The row key in text, in the place of a column.
+inline constexpr std::string_view kRowKeyColumn = "_row";
 
 /// Limits that a family had before they were changed. What they had hidden stays hidden.
 struct FormerLimits {
@@ -65,12 +69,18 @@ struct ColumnTypeRecord {
   ColumnType type = ColumnType::kBytes;
 };
 
+/// A column, or a part of the row key: a row is taken to have one Put of its key then, in every
+/// source that has cells of it, and that is never deleted (index/put_key.h).
 struct IndexColumnRecord {
-  FamilyId family;
-  std::string qualifier;
+  FamilyId family;        ///< kRowKeyFamily: it is a part of the row key, and has functions.
+  std::string qualifier;  ///< Of such a part: empty.
   ColumnType type = ColumnType::kBytes;  ///< With functions, of text that they return.
   bool descending = false;
   Functions functions = {};  ///< Checked (format/functions.h).
+
+  bool is_of_row_key() const { return family == kRowKeyFamily; }
+  /// Its qualifier, or that it is the row key.
+  std::string_view name() const { return is_of_row_key() ? kRowKeyColumn : qualifier; }
 };
 /// Whether both have the same values: of one column, by the same functions, as one type.
 bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b);
@@ -104,8 +114,15 @@ struct IndexRecord {
   std::vector<IncludedColumnRecord> included = {};
   std::optional<IndexPredicate> where = std::nullopt;
 
-  /// Whether its entries depend on several columns, which may lie in several sources (rule 14).
-  bool is_of_several() const { return columns.size() > 1 || where.has_value(); }
+  /// Whether its entries depend on more than the Puts of one column: on several columns, which may
+  /// lie in several sources (rule 14), or on the row key. Such an index has no dead postings.
+  bool is_of_several() const {
+    return columns.size() > 1 || where.has_value() || columns.front().is_of_row_key();
+  }
+  /// Whether it has the row key alone: the entry of a row is the same in all sources.
+  bool is_of_row_key_alone() const {
+    return !where.has_value() && std::ranges::all_of(columns, &IndexColumnRecord::is_of_row_key);
+  }
   /// Calls `use(column)` for the columns that its entries depend on.
   template <typename Use>
   void ForEachColumn(Use&& use) const {

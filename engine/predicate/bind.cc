@@ -322,8 +322,26 @@ class Binder {
   }
 
   Status BindColumn(const Predicate& predicate, BoundLeaf* leaf) {
-    leaf->is_row_key = predicate.is_row_key();
+    leaf->is_row_key = predicate.is_row_key() && predicate.functions().empty();
     if (leaf->is_row_key) return {};
+    if (predicate.is_row_key()) {
+      leaf->column.family = format::kRowKeyFamily;
+    } else {
+      RETURN_IF_ERROR(BindName(predicate, leaf));
+    }
+    leaf->column.functions = predicate.functions();
+    format::PinFunctions(leaf->column.functions);
+    if (leaf->column.functions.empty()) {
+      leaf->column.type =
+          predicate.type().value_or(table_.TypeOf(leaf->column.family, predicate.qualifier()));
+      return {};
+    }
+    ASSIGN_OR_RETURN(leaf->column.type,
+                     format::TypeOfFunctions(leaf->column.functions, predicate.type()));
+    return {};
+  }
+
+  Status BindName(const Predicate& predicate, BoundLeaf* leaf) const {
     const format::FamilyRecord* family =
         predicate.family().empty() ? &table_.first_family() : table_.FindFamily(predicate.family());
     if (family == nullptr) {
@@ -332,15 +350,6 @@ class Binder {
     }
     leaf->column.family = family->id;
     leaf->column.qualifier = predicate.qualifier();
-    leaf->column.functions = predicate.functions();
-    format::PinFunctions(leaf->column.functions);
-    if (leaf->column.functions.empty()) {
-      leaf->column.type =
-          predicate.type().value_or(table_.TypeOf(family->id, predicate.qualifier()));
-      return {};
-    }
-    ASSIGN_OR_RETURN(leaf->column.type,
-                     format::TypeOfFunctions(leaf->column.functions, predicate.type()));
     return {};
   }
 

@@ -15,7 +15,9 @@ namespace {
 using Kind = BoundNode::Kind;
 
 bool NodeMayAcceptAbsent(const BoundNode& node) {
-  if (node.kind == Kind::kLeaf) return node.leaf.is_row_key || node.leaf.accepts_null;
+  if (node.kind == Kind::kLeaf) {
+    return node.leaf.is_row_key || node.leaf.column.is_of_row_key() || node.leaf.accepts_null;
+  }
   const bool is_and = node.kind == Kind::kAnd;
   for (const BoundNode& child : node.children) {
     if (NodeMayAcceptAbsent(child) != is_and) return !is_and;
@@ -26,7 +28,7 @@ bool NodeMayAcceptAbsent(const BoundNode& node) {
 using ColumnNames = std::vector<std::pair<format::FamilyId, std::string_view>>;
 
 void AddNodeColumns(const BoundNode& node, ColumnNames* columns) {
-  if (node.kind == Kind::kLeaf && !node.leaf.is_row_key) {
+  if (node.kind == Kind::kLeaf && !node.leaf.is_row_key && !node.leaf.column.is_of_row_key()) {
     columns->emplace_back(node.leaf.column.family, node.leaf.column.qualifier);
   }
   for (const BoundNode& child : node.children) AddNodeColumns(child, columns);
@@ -111,6 +113,7 @@ bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root_)
 
 Result<bool> BoundPredicate::Matches(std::string_view row, std::span<const format::Cell> cells) {
   values_cell_ = nullptr;
+  row_put_ = format::RowKeyPut(row);
   return Matches(root_, row, cells);
 }
 
@@ -126,7 +129,8 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
   }
   const BoundLeaf& leaf = node.leaf;
   if (leaf.is_row_key) return leaf.values.Contains(row);
-  const format::Cell* cell = FindNewest(leaf.column, cells);
+  const format::Cell* cell =
+      leaf.column.is_of_row_key() ? &row_put_ : FindNewest(leaf.column, cells);
   return cell == nullptr ? leaf.accepts_null : Matches(leaf, *cell);
 }
 

@@ -15,9 +15,9 @@
 #include "base/cancellation.h"
 #include "engine/predicate/column_set.h"
 #include "format/cell/cell.h"
+#include "format/condition.h"
 #include "format/schema.h"
 #include "format/value_list.h"
-#include "format/condition.h"
 #include "index/key.h"
 #include "tandem/predicate.h"
 #include "tandem/status.h"
@@ -30,9 +30,9 @@ using format::ValueSet;
 
 /// A condition on one column or on the row key.
 struct BoundLeaf {
-  bool is_row_key = false;
-  /// Ascending; of the type that the condition is cast to, else of what its functions return, else
-  /// of the column's own.
+  bool is_row_key = false;  ///< Of the key itself. One of functions of it is on `column`.
+  /// Perhaps a part of the row key. Ascending; of the type that the condition is cast to, else of
+  /// what its functions return, else of the column's own.
   format::IndexColumnRecord column;
   ValueSet values;            ///< True for a present value in it that fits the type...
   bool accepts_null = false;  ///< ... and for an absent one if this is set.
@@ -114,6 +114,7 @@ class BoundPredicate {
   bool MatchesValues(const BoundLeaf& leaf, const format::Cell& cell);
 
   BoundNode root_;
+  format::Cell row_put_;  // Of the row that Matches looks at.
   std::string scratch_;
   // Of the row that Matches looks at: several leaves may be over one multi-valued column.
   format::ValueList values_;

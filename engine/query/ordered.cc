@@ -402,8 +402,10 @@ Result<bool> OrderedSource::NextOf(ConcatenatingIterator* chain, const format::K
     ASSIGN_OR_RETURN(const bool is_row, chain->Next());
     if (!is_row) return false;
     if (query_.ordering->index == nullptr) return true;
+    const format::Cell row_put = format::RowKeyPut(chain->key());
     for (size_t i = 0; i < puts_.size(); ++i) {
-      puts_[i] = FindNewest(index().columns[i], chain->visible());
+      const format::IndexColumnRecord& column = index().columns[i];
+      puts_[i] = column.is_of_row_key() ? &row_put : FindNewest(column, chain->visible());
     }
     entry_.clear();
     format::AppendEntry(index(), puts_, &entry_);

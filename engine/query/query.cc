@@ -182,8 +182,9 @@ void AccessByOrdering(std::string reason, const EntryCount& entries, Query* quer
 bool CanWalk(const format::TableRecord& table, const Ordering& ordering, const QueryPlan& plan) {
   const std::vector<format::IndexColumnRecord>& columns = ordering.index->columns;
   if (columns.size() == 1) return true;
-  const bool may_expire = std::ranges::any_of(
-      columns, [&](const auto& column) { return table.FindFamily(column.family)->may_expire(); });
+  const bool may_expire = std::ranges::any_of(columns, [&](const auto& column) {
+    return !column.is_of_row_key() && table.FindFamily(column.family)->may_expire();
+  });
   return !may_expire && std::ranges::all_of(
                             plan.clusters, [](const Cluster& cluster) { return cluster.in_order; });
 }
@@ -306,7 +307,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   if (!options.order_by.empty()) {
     ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options, request.from));
     for (const format::IndexColumnRecord& column : query.ordering->index->columns) {
-      ordering.Add(column.family, column.qualifier);
+      if (!column.is_of_row_key()) ordering.Add(column.family, column.qualifier);
     }
     // To walk an index in its order needs no condition on its column.
     const bool may_walk = !query.ordering->index->where.has_value();
@@ -317,8 +318,8 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   schema.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
   // An ordered count reads its rows.
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
-  ASSIGN_OR_RETURN(query.plan,
-                   PlanQuery(view, predicate, options, purpose, cancellation, KeysFrom(request)));
+  ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation,
+                                         KeysFrom(request), schema.matched));
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(*view.table, predicate, asked, cancellation, &query));
   } else if (request.from != nullptr && request.from->before && purpose != PlanPurpose::kCount) {

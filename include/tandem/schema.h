@@ -63,9 +63,14 @@ struct IndexColumn {
   /// they make no value of the type, there is no entry, and a put is not refused, but for text that
   /// is too long for an entry.
   Functions functions = {};
+  /// What is indexed is a part of the row key, which the functions make: every row has it, and no
+  /// write has to repeat it. Family and qualifier are empty, and there is at least one function, of
+  /// one value. Where it makes no value of the type, or one that is too long for an entry, a row
+  /// has none; no put is refused. Not for a unique index.
+  bool is_row_key = false;
 
-  /// Reads "city", "d:size::int64 DESC" or "lower(d:name)": a column as in a predicate, perhaps ASC
-  /// or DESC. Errors: kInvalidArgument with the position.
+  /// Reads "city", "d:size::int64 DESC", "lower(d:name)" or "split_part(_row, '/', 2)": a column as
+  /// in a predicate, perhaps ASC or DESC. Errors: kInvalidArgument with the position.
   static Result<IndexColumn> Parse(std::string_view text);
   /// Reads several, separated by commas. Errors: the same.
   static Result<std::vector<IndexColumn>> ParseList(std::string_view text);

@@ -138,6 +138,38 @@ BOOST_AUTO_TEST_CASE(BadPartialIndexesAreRefused) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(PartsOfTheRowKeyComeBack) {
+  TableRecord table = SampleTable();
+  IndexColumnRecord part{.family = kRowKeyFamily, .qualifier = {}, .type = ColumnType::kText};
+  part.functions = {Function::SplitPart("/", 2)};
+  table.indexes[0].columns = {part};
+  const std::string bytes = Encoded(table);
+  BOOST_TEST(Hex(bytes).find("01 02 FF 01 03 00 05 01 02 07 01 00 09 09 01 01 10 03 01 02 07 01 2F "
+                             "0B 01 01") != std::string::npos,
+             Hex(bytes));
+  const auto decoded = DecodeTable(bytes);
+  BOOST_REQUIRE_MESSAGE(decoded.has_value(), decoded.status().ToString());
+  BOOST_TEST(decoded->indexes[0].is_of_row_key_alone());
+  BOOST_TEST(decoded->indexes[0].is_of_several());
+  BOOST_TEST(HasSameValues(decoded->indexes[0].columns[0], part));
+  BOOST_TEST(Encoded(*decoded) == bytes);
+
+  std::vector<IndexColumnRecord> bad(4, part);
+  bad[0].functions = {};
+  bad[1].functions = {Function::TimestampOf()};
+  bad[2].functions = {Function::Split("/")};
+  bad[3].qualifier = "q";
+  for (const IndexColumnRecord& column : bad) {
+    table.indexes[0].columns = {column};
+    BOOST_TEST((CodeOf(Encoded(table)) == StatusCode::kCorruption));
+  }
+  table.indexes[0].columns = {part};
+  std::string without_flag = Encoded(table);
+  const size_t flag = without_flag.find("\x0b\x01\x01", without_flag.find("\x07\x01/"));
+  without_flag[flag] = 12;  // A field that may be ignored.
+  BOOST_TEST((CodeOf(without_flag) == StatusCode::kCorruption));
+}
+
 BOOST_AUTO_TEST_CASE(TypesAndTheNextIndexComeBack) {
   TableRecord table = SampleTable();
   BOOST_TEST((table.TypeOf(FamilyId(0), "n") == ColumnType::kInt64));  // Of the index.

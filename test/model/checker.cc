@@ -407,7 +407,8 @@ void Checker::CheckIndexes(const Moment& moment, const TablePlan& plan) {
   read.snapshot = moment.snapshot;
   for (const IndexOptions& index : plan.options.indexes) {
     const std::string& family = index.columns[0].family;
-    const std::string column = (family.empty() ? "d" : family) + ":" + index.columns[0].qualifier;
+    std::string column = (family.empty() ? "d" : family) + ":" + index.columns[0].qualifier;
+    if (index.columns[0].is_row_key) column = "_row";
     for (const auto kind : {Predicate::Kind::kIsNotNull, Predicate::Kind::kIsNull}) {
       Predicate predicate = Predicate::Compare(kind, column, {})
                                 .WithFunctions(index.columns[0].functions)

@@ -56,10 +56,13 @@ void AddTable(const format::TableRecord& table, Properties* out) {
   for (const format::IndexRecord& index : table.indexes) {
     std::string columns;
     for (const format::IndexColumnRecord& column : index.columns) {
-      columns += Format("{}{}:{}{}", columns.empty() ? "" : ", ",
-                        TextOf(column.functions,
-                               Format("{}:{}", FamilyName(table, column.family), column.qualifier)),
-                        ColumnTypeName(column.type), column.descending ? ":desc" : "");
+      columns +=
+          Format("{}{}:{}{}", columns.empty() ? "" : ", ",
+                 TextOf(column.functions,
+                        column.is_of_row_key()
+                            ? std::string(column.name())
+                            : Format("{}:{}", FamilyName(table, column.family), column.qualifier)),
+                 ColumnTypeName(column.type), column.descending ? ":desc" : "");
     }
     properties[{"index", Format("{}.{}", table.name, index.name), "columns"}] = columns;
     properties[{"index", Format("{}.{}", table.name, index.name), "state"}] =

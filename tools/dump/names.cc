@@ -196,9 +196,10 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
     const std::string state =
         Format("{}{}", index.unique ? "unique, " : "", kStates[static_cast<int>(index.state)]);
     for (const format::IndexColumnRecord& column : index.columns) {
-      writer->Add({table.name, index.name, index.id.value, state, column.family.value,
-                   TextOf(column.functions, column.qualifier), ColumnTypeName(column.type),
-                   column.descending ? "desc" : "asc"});
+      writer->Add({table.name, index.name, index.id.value, state,
+                   column.is_of_row_key() ? Value() : Value(column.family.value),
+                   TextOf(column.functions, std::string(column.name())),
+                   ColumnTypeName(column.type), column.descending ? "desc" : "asc"});
     }
     for (const format::IncludedColumnRecord& column : index.included) {
       writer->Add({table.name, index.name, index.id.value, state, column.family.value,

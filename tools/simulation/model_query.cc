@@ -196,6 +196,7 @@ void Model::ChangeIndexes(const std::string& table,
   for (const TableOptions* side : {&before, &std::as_const(options)}) {
     for (const IndexOptions& index : std::vector(side->indexes)) {
       for (const IndexColumn& column : index.columns) {
+        if (column.is_row_key) continue;
         const size_t family = FamilyOf(options, column.family);
         const ColumnType type = TypeOf(before, family, column.qualifier);
         if (TypeOf(options, family, column.qualifier) == type) continue;
@@ -210,7 +211,8 @@ bool Model::Refuses(const ModelOperation& operation) const {
   const TableOptions& options = table(operation.table);
   const size_t family = FamilyOf(options, operation.family);
   const auto refuses = [&](const IndexColumn& indexed, const auto& column) {
-    if (FamilyOf(options, indexed.family) != family || indexed.qualifier != column.first) {
+    if (indexed.is_row_key || FamilyOf(options, indexed.family) != family ||
+        indexed.qualifier != column.first) {
       return false;
     }
     if (indexed.functions.empty()) return !FitsType(indexed.type, column.second);
@@ -307,6 +309,10 @@ bool Model::MatchesColumn(const Table& table, const std::string& key, const Colu
     std::erase_if(values, [type](const std::string& value) {
       return type != ColumnType::kBytes && !FitsType(type, value);
     });
+  } else if (!predicate.functions().empty()) {
+    type = TypeOfFunctions(predicate.functions(), predicate.type());
+    values = MadeOf(predicate.functions(), key, 0);
+    std::erase_if(values, [type](const std::string& value) { return !FitsType(type, value); });
   }
   if (predicate.kind() == Predicate::Kind::kIsNull) return values.empty();
   if (predicate.kind() == Predicate::Kind::kIsNotNull) return !values.empty();
@@ -400,8 +406,9 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
     std::vector<std::optional<std::string>> values;
     for (const IndexColumn& column : order) {
       const std::vector<std::string> newest =
-          Newest(in, *columns, FamilyOf(in.options, column.family), column.qualifier,
-                 column.functions, read);
+          column.is_row_key ? MadeOf(column.functions, key, 0)
+                            : Newest(in, *columns, FamilyOf(in.options, column.family),
+                                     column.qualifier, column.functions, read);
       std::optional<std::string>& value =
           values.emplace_back(newest.empty() ? std::nullopt : std::optional(newest[0]));
       if (value.has_value() && !FitsType(TypeOfIndexed(column), *value)) value.reset();

@@ -189,7 +189,8 @@ Result<IndexOptions> ParseIndex(std::string_view text) {
     return Status::InvalidArgument(Format(
         "--index '{}': expected [unique ]NAME=FAMILY:COLUMN[:TYPE][:desc]", EscapeBytes(text)));
   }
-  if (text.find_first_of("(,", equals) != std::string_view::npos || HasWhere(text)) {
+  const bool is_row_key = text.substr(equals + 1) == "_row";  // Which is refused there.
+  if (text.find_first_of("(,", equals) != std::string_view::npos || HasWhere(text) || is_row_key) {
     return ParseIndexColumns(text, equals);
   }
   auto parts = SplitText(text.substr(equals + 1), ':');

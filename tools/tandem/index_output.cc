@@ -36,11 +36,10 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
   for (const IndexInfo& index : table.indexes) {
     for (const IndexColumn& column : index.options.columns) {
       writer->Add({table.options.name, index.options.name,
-                   TextOf(column.functions, ColumnText({column.family, column.qualifier})),
-                   ColumnTypeName(column.type), column.descending ? "desc" : "asc",
-                   UniqueName(index.unique), index.entries, index.values, index.size_bytes,
-                   index.files, index.files_without, index.rows_without_entry, index.bytes_older,
-                   SecondsToBuild(index)});
+                   TextOf(column.functions, ColumnText(column)), ColumnTypeName(column.type),
+                   column.descending ? "desc" : "asc", UniqueName(index.unique), index.entries,
+                   index.values, index.size_bytes, index.files, index.files_without,
+                   index.rows_without_entry, index.bytes_older, SecondsToBuild(index)});
     }
     for (const ColumnName& column : index.options.include) {
       writer->Add({table.options.name, index.options.name, ColumnText(column), Value(), "included",

@@ -66,7 +66,7 @@ bool HasConditionType(const TableOptions& table, const IndexColumn& column) {
 
 // What conditions have to look like for an index column of another type than its column's.
 void TellOfCast(const std::string& table, const IndexColumn& column, const Context& context) {
-  const std::string name = ColumnText({column.family, column.qualifier});
+  const std::string name = ColumnText(column);
   const std::string_view type = ColumnTypeName(column.type);
   if (!column.functions.empty()) {
     WriteBytes(context.err, Format("tandem: conditions compare what functions return as another "
@@ -87,8 +87,7 @@ Status TellOfCasts(Database& database, const std::string& table, const IndexOpti
   const IndexColumn& first = index.columns[0];
   QueryOptions query;
   query.use_index = index.name;
-  Predicate present = Predicate::IsNotNull(ColumnText({first.family, first.qualifier}))
-                          .WithFunctions(first.functions);
+  Predicate present = Predicate::IsNotNull(ColumnText(first)).WithFunctions(first.functions);
   if (!index.where.empty()) {
     ASSIGN_OR_RETURN(Predicate where, Predicate::Parse(index.where));
     present = Predicate::And({std::move(present), std::move(where)});
@@ -111,8 +110,14 @@ Status TellOfCasts(Database& database, const std::string& table, const IndexOpti
 void TellOfUnfit(const std::string& table, const IndexInfo& index, const Context& context) {
   if (index.rows_without_entry == 0) return;
   const IndexColumn& column = index.options.columns[0];
-  const std::string name = EscapeBytes(ColumnText({column.family, column.qualifier}));
+  const std::string name = EscapeBytes(ColumnText(column));
   const std::string_view type = ColumnTypeName(column.type);
+  if (column.is_row_key) {
+    WriteBytes(context.err, Format("tandem: {} rows have no entry: {} makes no {} of their keys\n",
+                                   FormatCount(index.rows_without_entry),
+                                   EscapeBytes(TextOf(column.functions, name)), type));
+    return;
+  }
   const std::string rows = Format("tandem: {} rows have a cell of {} and no entry: ",
                                   FormatCount(index.rows_without_entry), name);
   if (!column.functions.empty()) {
