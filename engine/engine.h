@@ -68,6 +68,13 @@ class Engine {
                                  const QueryOptions&) = 0;
   virtual Result<Explanation> Explain(const ReadOptions&, std::string_view table, const Predicate&,
                                       const QueryOptions&) = 0;
+  /// A row for each group: see engine/query/aggregate.h.
+  virtual Result<Cursor> Aggregate(const ReadOptions&, std::string_view table, const Predicate&,
+                                   const AggregateOptions&) = 0;
+  virtual Result<Explanation> ExplainAggregate(const ReadOptions&, std::string_view table,
+                                               const Predicate&, const AggregateOptions&) = 0;
+  virtual Result<std::vector<RowRange>> SplitScan(const ReadOptions&, std::string_view table,
+                                                  uint32_t parts) = 0;
   virtual Result<PreparedQuery> Prepare(std::string_view table, const Predicate&,
                                         const QueryOptions&) = 0;
   virtual Result<Cursor> Query(const ReadOptions&, PreparedQuery*) = 0;

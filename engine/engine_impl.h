@@ -51,6 +51,7 @@
 #include "engine/maintenance.h"
 #include "engine/observer/observed_write.h"
 #include "engine/open_handles.h"
+#include "engine/query/aggregate.h"
 #include "engine/query/reader.h"
 #include "engine/recovery.h"
 #include "engine/region/named_snapshots.h"
@@ -117,6 +118,13 @@ class EngineImpl final : public Engine {
                          const Predicate& predicate, const QueryOptions& query) override;
   Result<Explanation> Explain(const ReadOptions& options, std::string_view table,
                               const Predicate& predicate, const QueryOptions& query) override;
+  Result<Cursor> Aggregate(const ReadOptions& options, std::string_view table,
+                           const Predicate& predicate, const AggregateOptions& aggregate) override;
+  Result<Explanation> ExplainAggregate(const ReadOptions& options, std::string_view table,
+                                       const Predicate& predicate,
+                                       const AggregateOptions& aggregate) override;
+  Result<std::vector<RowRange>> SplitScan(const ReadOptions& options, std::string_view table,
+                                          uint32_t parts) override;
   Result<PreparedQuery> Prepare(std::string_view table, const Predicate& predicate,
                                 const QueryOptions& query) override;
   Result<Cursor> Query(const ReadOptions& options, PreparedQuery* query) override;
@@ -251,6 +259,8 @@ class EngineImpl final : public Engine {
                                const ObserverList& observers);
   Result<uint64_t> CountObserved(std::string_view table, const QueryRequest& request,
                                  const ObserverList& observers);
+  Result<Cursor> AggregateObserved(std::string_view table, QueryRequest request, GroupSpec spec,
+                                   const ObserverList& observers);
 
   // transactions.cc
   void ExpireTransactions();
@@ -333,6 +343,16 @@ class EngineImpl final : public Engine {
   /// `request->from` will point into `*origin`, which outlives the use of the request.
   Status BeginQuery(const TableView& view, TokenUse use, QueryRequest* request,
                     CursorOrigin* origin);
+  /// A call of Aggregate, or of its explanation, that was begun.
+  struct GroupCall {
+    ReadOptions read;
+    QueryOptions query;
+    GroupSpec spec;
+    TableView view;
+    CursorOrigin origin;
+  };
+  Result<GroupCall> BeginGroups(const ReadOptions& options, std::string_view table,
+                                const Predicate& predicate, const AggregateOptions& aggregate);
   Result<std::unique_ptr<RowSource>> OpenScan(const ReadOptions& options, std::string_view table,
                                               ScanCall* call);
   Result<Cursor> ScanStored(const ReadOptions& options, std::string_view table,

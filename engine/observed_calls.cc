@@ -236,6 +236,32 @@ Result<Cursor> EngineImpl::QueryObserved(std::string_view table, QueryRequest re
   return cursor;
 }
 
+// Groups are made of the rows that the observers return.
+Result<Cursor> EngineImpl::AggregateObserved(std::string_view table, QueryRequest request,
+                                             GroupSpec spec, const ObserverList& observers) {
+  const ObservedQuery query{.table = table,
+                            .predicate = request.predicate,
+                            .options = request.options,
+                            .query = request.query};
+  RETURN_IF_ERROR(AskQuery(observers, query));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
+  spec.table = view.table;
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows, FilteredQuery(request, observers, &view));
+  std::unique_ptr<RowSource> groups;
+  if (rows != nullptr) {
+    groups = CollectGroups(request, std::move(spec), std::move(rows));
+  } else {
+    GroupPlan plan;
+    ASSIGN_OR_RETURN(groups, OpenGroups(request, std::move(spec), std::move(view), &plan));
+  }
+  origin.limits.meter = nullptr;
+  ASSIGN_OR_RETURN(Cursor cursor, NewCursor(std::move(groups), table, std::move(origin)));
+  RETURN_IF_ERROR(AskAfterQuery(observers, query));
+  return cursor;
+}
+
 // A filtered count reads the rows.
 Result<uint64_t> EngineImpl::CountObserved(std::string_view table, const QueryRequest& request,
                                            const ObserverList& observers) {

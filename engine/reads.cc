@@ -15,11 +15,13 @@
 #include "engine/query/plan.h"
 #include "engine/query/query.h"
 #include "engine/query/scan.h"
+#include "engine/query/split_scan.h"
 #include "engine/query/token.h"
 #include "engine/transaction/own_writes.h"
 #include "engine/verify/catalog.h"
 #include "engine/verify/view.h"
 #include "index/key.h"
+#include "tandem/limits.h"
 
 namespace tandem::engine {
 
@@ -416,6 +418,100 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   return ExplainQuery(request, std::move(view));
+}
+
+// Of each row the columns alone are read that groups are made of.
+Result<EngineImpl::GroupCall> EngineImpl::BeginGroups(const ReadOptions& options,
+                                                      std::string_view table,
+                                                      const Predicate& predicate,
+                                                      const AggregateOptions& aggregate) {
+  GroupCall call{.read = options, .query = RowsOf(aggregate), .spec = {}, .view = {}, .origin = {}};
+  call.read.columns.clear();
+  call.read.families.clear();
+  call.read.versions = 1;
+  call.read.pieces = false;
+  const ReadResources resources = read_resources();
+  QueryRequest request{resources, call.read, predicate, call.query};
+  ASSIGN_OR_RETURN(call.view, ViewOf(table, request));
+  RETURN_IF_ERROR(BeginQuery(call.view, TokenUse::kTaken, &request, &call.origin));
+  ASSIGN_OR_RETURN(call.spec, BindGroups(aggregate, call.view.table));
+  call.read.columns = call.spec.columns;
+  return call;
+}
+
+Result<Cursor> EngineImpl::Aggregate(const ReadOptions& options, std::string_view table,
+                                     const Predicate& predicate,
+                                     const AggregateOptions& aggregate) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kQuery);
+  ASSIGN_OR_RETURN(GroupCall call, BeginGroups(options, table, predicate, aggregate));
+  const ReadResources resources = read_resources();
+  QueryRequest request{resources, call.read, predicate, call.query};
+  request.limits = call.origin.limits;
+  request.no_scan = options_.no_scan_tables.contains(call.view.table->name);
+  if (IsObserved(*call.view.table)) {
+    return AggregateObserved(table, request, std::move(call.spec), TakeObservers(&call.view));
+  }
+  GroupPlan plan;
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> groups,
+                   OpenGroups(request, std::move(call.spec), std::move(call.view), &plan));
+  call.origin.limits.meter = nullptr;  // No token says how far groups came.
+  return NewCursor(std::move(groups), table, std::move(call.origin));
+}
+
+// The groups are made to be counted; what Explain tells of their rows comes from a run of its own.
+Result<Explanation> EngineImpl::ExplainAggregate(const ReadOptions& options, std::string_view table,
+                                                 const Predicate& predicate,
+                                                 const AggregateOptions& aggregate) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  ASSIGN_OR_RETURN(GroupCall call, BeginGroups(options, table, predicate, aggregate));
+  const ReadResources resources = read_resources();
+  QueryRequest request{resources, call.read, predicate, call.query};
+  request.limits = call.origin.limits;
+  request.no_scan = options_.no_scan_tables.contains(call.view.table->name);
+  GroupPlan plan;
+  uint64_t groups = 0;
+  {
+    ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source,
+                     OpenGroups(request, std::move(call.spec), call.view, &plan));
+    RowReader reader(std::move(source));
+    RowView row;
+    while (true) {
+      ASSIGN_OR_RETURN(const bool more, reader.Next(&row));
+      if (!more) break;
+      ++groups;
+    }
+  }
+  Explanation explanation;
+  if (plan.reads_rows) {
+    if (!plan.order_by.empty()) {
+      call.query.order_by = plan.order_by;
+      call.query.use_indexes = {plan.order_by};
+      call.query.descending = aggregate.descending;
+    }
+    ASSIGN_OR_RETURN(explanation, ExplainQuery(request, std::move(call.view)));
+  } else {
+    explanation.index = plan.index;
+    explanation.reason = "entries decide";
+  }
+  explanation.grouping = std::move(plan.text);
+  explanation.groups = groups;
+  return explanation;
+}
+
+Result<std::vector<RowRange>> EngineImpl::SplitScan(const ReadOptions& options,
+                                                    std::string_view table, uint32_t parts) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  if (parts == 0 || parts > kSplitPartsMax) {
+    return Status::InvalidArgument("a scan is split into 1 to " + std::to_string(kSplitPartsMax) +
+                                   " parts, not " + std::to_string(parts));
+  }
+  ASSIGN_OR_RETURN(const TableView view, ViewOf(options, table));
+  ASSIGN_OR_RETURN(const ReadSchema schema, ReadSchema::Make(view, options));
+  return SplitRows(view, schema, parts);
 }
 
 Result<PreparedQuery> EngineImpl::Prepare(std::string_view name, const Predicate& predicate,

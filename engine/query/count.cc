@@ -75,7 +75,7 @@ Result<uint64_t> TakeDecided(const ReadContext& context, const Cluster& cluster,
 Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const FileSource& source,
                                                 const AccessPath& access) {
   if (access.paths.size() != 1 || access.paths[0].repeats_rows || access.is_intersection() ||
-      !AllMayBeSingleSource(source) || !IsWhole(source) || !OverlapsNothing(cluster, source)) {
+      !EntriesAreRows(cluster, source)) {
     return std::optional<uint64_t>();
   }
   return ExactEntries(source, access.paths[0]);
@@ -150,6 +150,10 @@ Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
 }
 
 }  // namespace
+
+bool EntriesAreRows(const Cluster& cluster, const FileSource& source) {
+  return AllMayBeSingleSource(source) && IsWhole(source) && OverlapsNothing(cluster, source);
+}
 
 Result<uint64_t> CountMatches(const Query& query) {
   const uint64_t limit = query.limit == 0 ? UINT64_MAX : query.limit;

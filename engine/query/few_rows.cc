@@ -26,8 +26,8 @@ bool IsUsual(const QueryRequest& request, const TableView& view) {
   const QueryOptions& query = request.query;
   return request.from == nullptr && !read.budget.is_limited() && read.columns.empty() &&
          read.families.empty() && read.versions > 0 && !PointOf(view.point, read).is_bounded() &&
-         query.order_by.empty() && query.use_index.empty() && query.use_indexes.empty() &&
-         !query.no_index && view.table->families.size() == 1;
+         !query.any_version && query.order_by.empty() && query.use_index.empty() &&
+         query.use_indexes.empty() && !query.no_index && view.table->families.size() == 1;
 }
 
 /// A row in its block.

@@ -296,6 +296,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
               .reverse = false};
   const ReadLimits limits = request.Limits();
   const base::Cancellation& cancellation = limits.cancellation;
+  view.point.older_decide = request.query.any_version;
   ASSIGN_OR_RETURN(ReadSchema schema, ReadSchema::Make(view, request.options));
   view.point = schema.point;
   if (purpose == PlanPurpose::kCount) schema.ReturnNothing();
@@ -350,14 +351,23 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
 
 Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::TableRecord& table) {
   const base::Cancellation cancellation = request.Limits().cancellation;
-  if (request.values == nullptr) {
-    return BoundPredicate::Bind(request.predicate, table, cancellation);
+  if (request.query.any_version && !request.query.order_by.empty()) {
+    return Status::InvalidArgument(
+        "any_version and order_by are both given: a row has its place by the newest version alone");
   }
-  return BoundPredicate::Bind(request.predicate, table, cancellation, *request.values);
+  const ParameterValues none;
+  return BoundPredicate::Bind(
+      request.predicate, table, cancellation, request.values == nullptr ? none : *request.values,
+      request.query.any_version ? DecidingVersions::kAny : DecidingVersions::kNewest);
 }
 
 Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, TableView view) {
   ASSIGN_OR_RETURN(BoundPredicate predicate, BindQuery(request, *view.table));
+  return PrepareBound(request, purpose, std::move(predicate), std::move(view));
+}
+
+Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose,
+                           BoundPredicate predicate, TableView view) {
   return PrepareBound(request, purpose, std::move(predicate), std::move(view));
 }
 

@@ -34,6 +34,10 @@ struct Query {
 /// unknown order_by), kCorruption, kIoError, kCancelled.
 Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, TableView view);
 
+/// The same for a predicate that is bound already, in the place of the request's.
+Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose,
+                           BoundPredicate predicate, TableView view);
+
 /// The predicate of the request, bound to the table. Errors: see BoundPredicate::Bind.
 Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::TableRecord& table);
 /// The rows of the query, planned, with its predicate bound. Errors: as PrepareQuery.

@@ -131,6 +131,7 @@ Result<uint64_t> HashOf(const QueryRequest& request, const format::TableRecord& 
     asked.Add(index->name).AddNumber(index->id.value);
   }
   asked.AddNumber(request.query.descending && !request.query.order_by.empty());
+  if (request.query.any_version) asked.Add("any_version");
   return asked.AddRead(request.options).Hash();
 }
 

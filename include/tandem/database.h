@@ -38,6 +38,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tandem/aggregate.h"
 #include "tandem/cursor.h"
 #include "tandem/options.h"
 #include "tandem/predicate.h"
@@ -185,6 +186,16 @@ struct Explanation {
   bool covered = false;
   uint64_t rows_from_index = 0;  ///< Of `candidate_rows`: those that came from it.
   uint64_t rows = 0;             ///< Rows that match.
+  /// Of ExplainAggregate: how groups are made, and how many there are.
+  std::string grouping = {};
+  uint64_t groups = 0;
+};
+
+/// A value that a column had (Database::History).
+struct HistoryValue {
+  int64_t from = 0;                ///< Its timestamp.
+  std::optional<int64_t> to = {};  ///< The timestamp of the next value; nullopt: it is the newest.
+  std::string value;
 };
 
 /// How far a unique index is.
@@ -597,6 +608,38 @@ class Database {
   Result<Cursor> Query(const ReadOptions& options, PreparedQuery* query);
   Result<uint64_t> Count(const ReadOptions& options, PreparedQuery* query);
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query);
+  /// Groups the rows that Query would return, and computes values of each group: exactly those of a
+  /// full scan at the same point in time. Where the entries of an index decide, groups are counted
+  /// by them and no row is read. Otherwise groups come in order by an index over their columns,
+  /// where it is asked for or there is a limit, or are collected in memory. A sum of integers is
+  /// exact; one of doubles depends on the order of its rows in the last digits. `columns`,
+  /// `families` and `versions` of the options do not matter.
+  /// Errors: as Query; kInvalidArgument (a column that cannot be grouped by or summed); the others
+  /// come from the cursor.
+  Result<GroupCursor> Aggregate(const ReadOptions& options, std::string_view table,
+                                const Predicate& predicate, const AggregateOptions& aggregate);
+  /// Runs the same, and explains how its rows were found and its groups made. Errors: as Aggregate
+  /// and its cursor.
+  Result<Explanation> ExplainAggregate(const ReadOptions& options, std::string_view table,
+                                       const Predicate& predicate,
+                                       const AggregateOptions& aggregate);
+  /// The values that a column of a row has had, by rising timestamp: each from its timestamp until
+  /// that of the next one. It is what Get returns with ReadOptions::as_of in that time, and as there
+  /// deleted versions, expired ones and those beyond the family's limit do not come back: the value
+  /// before one of those lasts until the next that is kept. `since` and `as_of` of the options bound
+  /// the timestamps; `columns`, `families`, `versions` and `pieces` do not matter.
+  /// `column`: without a family, in the table's first. Empty if the row has none. Errors: as Scan
+  /// and its cursor.
+  Result<std::vector<HistoryValue>> History(const ReadOptions& options, std::string_view table,
+                                            std::string_view row, const ColumnName& column);
+  /// Cuts the table's keys into ranges, at most `parts`, for scans that run side by side: in key
+  /// order, without gaps, the first from the first key and the last to the last one. A scan of each
+  /// reads about as many bytes, of the columns and families in `options`, as far as the blocks of
+  /// files and the rows of memstores tell. Reads indexes of blocks alone; there are fewer ranges
+  /// where there are few blocks. Take a snapshot, and scan all ranges at it, to read one state.
+  /// Errors: as Scan; kInvalidArgument (parts is 0 or more than kSplitPartsMax).
+  Result<std::vector<RowRange>> SplitScan(const ReadOptions& options, std::string_view table,
+                                          uint32_t parts);
   /// Takes a snapshot of the current state.
   Result<Snapshot> TakeSnapshot();
   /// Creates a snapshot with a name, durably: the state of these tables, or of all if none is
