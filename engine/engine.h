@@ -68,7 +68,7 @@ class Engine {
                                  const QueryOptions&) = 0;
   virtual Result<Explanation> Explain(const ReadOptions&, std::string_view table, const Predicate&,
                                       const QueryOptions&) = 0;
-  /// A row for each group: see engine/query/aggregate.h.
+  /// A row for each group: see engine/group/aggregate.h.
   virtual Result<Cursor> Aggregate(const ReadOptions&, std::string_view table, const Predicate&,
                                    const AggregateOptions&) = 0;
   virtual Result<Explanation> ExplainAggregate(const ReadOptions&, std::string_view table,

@@ -38,6 +38,16 @@ TableView PinFormer(const FormerTable& former, const Chooser& regions_of) {
   return view;
 }
 
+Result<uint64_t> CountRowsOf(std::unique_ptr<RowSource> source) {
+  const auto batch = std::make_unique<format::RowBatch>();
+  uint64_t rows = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, source->NextBatch(batch.get()));
+    if (!more) return rows;
+    rows += batch->size();
+  }
+}
+
 }  // namespace
 
 template <typename Chooser>
@@ -472,25 +482,16 @@ Result<Explanation> EngineImpl::ExplainAggregate(const ReadOptions& options, std
   request.limits = call.origin.limits;
   request.no_scan = options_.no_scan_tables.contains(call.view.table->name);
   GroupPlan plan;
-  uint64_t groups = 0;
-  {
-    ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source,
-                     OpenGroups(request, std::move(call.spec), call.view, &plan));
-    RowReader reader(std::move(source));
-    RowView row;
-    while (true) {
-      ASSIGN_OR_RETURN(const bool more, reader.Next(&row));
-      if (!more) break;
-      ++groups;
-    }
-  }
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source,
+                   OpenGroups(request, std::move(call.spec), call.view, &plan));
+  ASSIGN_OR_RETURN(const uint64_t groups, CountRowsOf(std::move(source)));
   Explanation explanation;
+  if (plan.reads_rows && !plan.order_by.empty()) {
+    call.query.order_by = plan.order_by;
+    call.query.use_indexes = {plan.order_by};
+    call.query.descending = aggregate.descending;
+  }
   if (plan.reads_rows) {
-    if (!plan.order_by.empty()) {
-      call.query.order_by = plan.order_by;
-      call.query.use_indexes = {plan.order_by};
-      call.query.descending = aggregate.descending;
-    }
     ASSIGN_OR_RETURN(explanation, ExplainQuery(request, std::move(call.view)));
   } else {
     explanation.index = plan.index;

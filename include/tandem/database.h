@@ -624,10 +624,10 @@ class Database {
                                        const Predicate& predicate,
                                        const AggregateOptions& aggregate);
   /// The values that a column of a row has had, by rising timestamp: each from its timestamp until
-  /// that of the next one. It is what Get returns with ReadOptions::as_of in that time, and as there
-  /// deleted versions, expired ones and those beyond the family's limit do not come back: the value
-  /// before one of those lasts until the next that is kept. `since` and `as_of` of the options bound
-  /// the timestamps; `columns`, `families`, `versions` and `pieces` do not matter.
+  /// that of the next one. It is what Get returns with ReadOptions::as_of in that time, and as
+  /// there deleted versions, expired ones and those beyond the family's limit do not come back: the
+  /// value before one of those lasts until the next that is kept. `since` and `as_of` bound the
+  /// timestamps; `columns`, `families`, `versions` and `pieces` do not matter.
   /// `column`: without a family, in the table's first. Empty if the row has none. Errors: as Scan
   /// and its cursor.
   Result<std::vector<HistoryValue>> History(const ReadOptions& options, std::string_view table,

@@ -218,11 +218,11 @@ struct QueryOptions {
   /// keys need no index. A file or memstore without its part of the index is still scanned, and so
   /// is a table by Database::Scan. kInvalidArgument together with no_index.
   bool no_scan = false;
-  /// Each condition on a column holds if it holds for one of the column's versions that a read sees
-  /// (ReadOptions::since and as_of bound their timestamps), not for the newest alone: which rows had
-  /// this value, then or ever? NOT is the opposite: no version satisfies the condition. A column
-  /// without such a version is absent. Two conditions may hold for two versions. Indexes lead to
-  /// older versions too. kInvalidArgument together with order_by, and with tuples.
+  /// Each condition on a column holds if it holds for one of the column's versions that a read
+  /// sees (ReadOptions::since and as_of bound their timestamps), not for the newest alone: which
+  /// rows had this value, then or ever? NOT is the opposite: no version satisfies the condition. A
+  /// column without such a version is absent. Two conditions may hold for two versions. Indexes
+  /// lead to older versions too. kInvalidArgument together with order_by, and with tuples.
   bool any_version = false;
   /// A token (Cursor::Token) of a query that had the same predicate and values, order, columns and
   /// families, on the same table: only the rows after its position, in the query's order. What they

@@ -15,6 +15,11 @@ ModelRead ModelReadOf(const Moment& moment, const ReadOptions& read) {
   return {moment.now_micros, read.versions, read.columns, read.families, read.as_of, read.since};
 }
 
+bool HasTuple(const Predicate& predicate) {
+  return predicate.kind() == Predicate::Kind::kTuple ||
+         std::ranges::any_of(predicate.children(), HasTuple);
+}
+
 std::string Describe(const QueryOptions& query) {
   std::string text;
   if (!query.order_by.empty()) text += " order by " + query.order_by;
@@ -23,6 +28,7 @@ std::string Describe(const QueryOptions& query) {
   if (!query.use_index.empty()) text += " by index " + query.use_index;
   for (const std::string& index : query.use_indexes) text += " by index " + index;
   if (query.no_index) text += " without index";
+  if (query.any_version) text += " of any version";
   return text;
 }
 
@@ -36,6 +42,44 @@ std::string Describe(const ReadOptions& read) {
   if (read.since.has_value()) text += " since " + std::to_string(*read.since);
   if (read.pieces) text += " in pieces";
   return text + (read.snapshot != nullptr ? " at a snapshot" : "");
+}
+
+std::string Describe(const AggregateOptions& options) {
+  std::string text = options.any_version ? " of any version" : "";
+  for (const std::string& column : options.group_by) text += " by " + column;
+  for (const Aggregation& value : options.values) {
+    text += " value " + std::to_string(static_cast<int>(value.kind)) + " " + value.column;
+  }
+  if (options.no_index) text += " without index";
+  for (const std::string& index : options.use_indexes) text += " by index " + index;
+  if (options.descending) text += " falling";
+  if (options.limit > 0) text += " limit " + std::to_string(options.limit);
+  return text;
+}
+
+std::vector<ModelGroup> ReadGroups(Cursor* cursor, size_t keys, const std::string& context) {
+  std::vector<ModelGroup> groups;
+  while (cursor->Next()) {
+    ModelGroup& group = groups.emplace_back();
+    const std::span<const Cell> cells = cursor->row().cells();
+    for (size_t i = 0; i < cells.size(); ++i) {
+      auto& part = i < keys ? group.keys : group.values;
+      part.push_back(cells[i].timestamp == 0 ? std::nullopt
+                                             : std::optional(std::string(cells[i].value)));
+    }
+  }
+  RequireOk(cursor->status(), context);
+  return groups;
+}
+
+void RequireSameGroups(const std::vector<ModelGroup>& expected,
+                       const std::vector<ModelGroup>& found, const std::string& context) {
+  const auto [e, f] = std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
+  if (e == expected.end() && f == found.end()) return;
+  throw Failure(context + ": group " + std::to_string(e - expected.begin()) + " of " +
+                std::to_string(expected.size()) + ", expected " +
+                (e == expected.end() ? "the end" : e->Describe()) + ", found " +
+                (f == found.end() ? "the end" : f->Describe()));
 }
 
 }  // namespace
@@ -98,6 +142,10 @@ void Checker::CheckTable(const Moment& moment, const TablePlan& plan, int effort
     CheckQuery(moment, plan, generator.NewPredicate());
   }
   CheckRows(moment, plan, 3 * effort);
+  for (int i = 0; i < effort; ++i) {
+    CheckAnyVersion(moment, plan, generator.NewPredicate());
+    CheckGroups(moment, plan, dice_.Chance(50) ? Predicate() : generator.NewPredicate());
+  }
   CheckManyRows(moment, plan);
   CheckIndexes(moment, plan);
 }
@@ -214,6 +262,102 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
   if (dice_.Chance(30)) CheckPages(moment, table, predicate, query, read, found, context);
   if (dice_.Chance(50)) CheckPrepared(moment, table, predicate, query, read, found, context);
   CheckCount(moment, plan, predicate, query, context);
+}
+
+void Checker::CheckAnyVersion(const Moment& moment, const TablePlan& plan,
+                              const Predicate& predicate) {
+  const std::string& table = plan.options.name;
+  QueryOptions query;
+  query.any_version = true;
+  query.no_index = dice_.Chance(30);
+  const ReadOptions read = NewRead(moment, plan);
+  const std::string context =
+      table + ": query " + predicate.ToString().substr(0, 1000) + Describe(query) + Describe(read);
+  auto cursor = moment.engine->Query(read, table, predicate, query);
+  if (HasTuple(predicate)) {
+    if (cursor.status().code() == StatusCode::kInvalidArgument) return;
+    throw Failure(context + ": a tuple is not refused");
+  }
+  const auto found = ReadAll(std::move(cursor), context);
+  ++counters_.any_version_queries;
+  RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)), found,
+                  context);
+  const auto counted = moment.engine->Count(read, table, predicate, query);
+  RequireOk(counted.status(), context + ", counted");
+  if (*counted != found.size()) {
+    throw Failure(context + ", counted: expected " + std::to_string(found.size()) + ", found " +
+                  std::to_string(*counted));
+  }
+}
+
+void Checker::CheckGroups(const Moment& moment, const TablePlan& plan, const Predicate& predicate) {
+  std::vector<IndexColumn> columns;  // Of one index after the other.
+  std::vector<const IndexOptions*> usual;
+  for (const IndexOptions& index : plan.options.indexes) {
+    const bool is_usual = std::ranges::all_of(index.columns, [](const IndexColumn& column) {
+      return column.functions.empty() &&
+             (column.type == ColumnType::kBytes || column.type == ColumnType::kText ||
+              column.type == ColumnType::kInt64);
+    });
+    if (!is_usual) continue;
+    usual.push_back(&index);
+    columns.insert(columns.end(), index.columns.begin(), index.columns.end());
+  }
+  if (usual.empty()) return;
+  const auto text_of = [](IndexColumn column) {
+    column.descending = false;
+    const std::string text = column.ToString();
+    return column.type == ColumnType::kBytes ? text + "::bytes" : text;
+  };
+  const std::string& table = plan.options.name;
+  AggregateOptions options;
+  ModelGrouping grouping;
+  const IndexOptions& index = *dice_.Pick(usual);
+  const size_t keys = dice_.Chance(15) ? 0 : 1 + dice_.Below(index.columns.size());
+  for (size_t i = 0; i < keys; ++i) {
+    grouping.keys.push_back(index.columns[i]);
+    options.group_by.push_back(text_of(index.columns[i]));
+  }
+  const size_t values = keys == 0 ? 1 + dice_.Below(2) : dice_.Below(3);
+  for (size_t i = 0; i < values; ++i) {
+    const IndexColumn& column = dice_.Chance(50) ? index.columns[0] : dice_.Pick(columns);
+    auto kind = static_cast<AggregateKind>(dice_.Below(5));
+    if (kind == AggregateKind::kSum && column.type != ColumnType::kInt64) {
+      kind = AggregateKind::kRows;
+    }
+    grouping.values.emplace_back(kind, column);
+    options.values.push_back({kind, kind == AggregateKind::kRows ? "" : text_of(column)});
+  }
+  options.no_index = dice_.Chance(25);
+  if (!options.no_index && dice_.Chance(30)) options.use_indexes = {index.name};
+  options.descending = dice_.Chance(50);
+  options.limit = dice_.Chance(30) ? 1 + dice_.Below(4) : 0;
+  options.any_version = dice_.Chance(10) && !HasTuple(predicate);
+  ReadOptions read;
+  read.snapshot = moment.snapshot;
+  if (dice_.Chance(20)) Generator(&dice_, &plan).BoundByTime(moment.now_micros, &read);
+  ModelRead model_read = ModelReadOf(moment, read);
+  model_read.any_version = options.any_version;
+  std::vector<ModelGroup> expected = moment.model->Groups(table, predicate, grouping, model_read);
+  const std::string context = table + ": groups of " + predicate.ToString().substr(0, 1000) +
+                              Describe(read) + Describe(options);
+  const auto has_overflow = [](const ModelGroup& group) {
+    return std::ranges::find(group.values, std::optional<std::string>("overflow")) !=
+           group.values.end();
+  };
+  if (std::ranges::any_of(expected, has_overflow)) return;
+  if (options.descending) std::ranges::reverse(expected);
+  if (options.limit > 0 && expected.size() > options.limit) expected.resize(options.limit);
+  auto rows = moment.engine->Aggregate(read, table, predicate, options);
+  const bool is_forced = !options.use_indexes.empty();
+  if (is_forced && rows.status().code() == StatusCode::kInvalidArgument) {
+    ++counters_.index_refusals;
+    return;
+  }
+  RequireOk(rows.status(), context);
+  const std::vector<ModelGroup> found = ReadGroups(&*rows, keys, context);
+  counters_.groups += found.size();
+  RequireSameGroups(expected, found, context);
 }
 
 void Checker::CheckPrepared(const Moment& moment, const std::string& table,

@@ -54,7 +54,9 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"by the first column", &Counters::by_first_column},
       {"by partial indexes", &Counters::by_partial},
       {"scanned for them", &Counters::partial_scanned},
-      {"rows from an index", &Counters::rows_from_index}};
+      {"rows from an index", &Counters::rows_from_index},
+      {"queries of any version", &Counters::any_version_queries},
+      {"groups", &Counters::groups}};
   return kFields;
 }
 

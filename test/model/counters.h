@@ -47,6 +47,8 @@ struct Counters {
   uint64_t partial_scanned = 0;                      ///< ... where sources were scanned.
   uint64_t by_all_columns = 0, by_first_column = 0;  ///< By an index over several columns.
   uint64_t rows_from_index = 0;                      ///< Of which no block was read.
+  uint64_t any_version_queries = 0;                  ///< Decided by older versions too.
+  uint64_t groups = 0;                               ///< Of rows.
 
   void Add(const Counters& other);
   std::string Describe() const;

@@ -427,6 +427,8 @@ void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
   checker_.CheckRows(moment, plan_, 2);
   checker_.CheckManyRows(moment, plan_);
   for (int i = 0; i < 6; ++i) checker_.CheckQuery(moment, plan_, dice_.Pick(predicates));
+  checker_.CheckAnyVersion(moment, plan_, dice_.Pick(predicates));
+  checker_.CheckGroups(moment, plan_, dice_.Chance(60) ? Predicate() : dice_.Pick(predicates));
 }
 
 void SmallRun::Verify() {

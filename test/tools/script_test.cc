@@ -161,6 +161,7 @@ BOOST_AUTO_TEST_CASE(APartialIndexLeavesOutRows) { Run("partial"); }
 BOOST_AUTO_TEST_CASE(AUniqueIndexRefusesDuplicates) { Run("unique"); }
 BOOST_AUTO_TEST_CASE(AnIndexAnswersWithoutRows) { Run("covering"); }
 BOOST_AUTO_TEST_CASE(IndexesAreCheckedAndMeasured) { Run("index_checks"); }
+BOOST_AUTO_TEST_CASE(RowsAreGroupedAndHistoriesShown) { Run("groups"); }
 BOOST_AUTO_TEST_CASE(SpaceIsExplained) { Run("space"); }
 BOOST_AUTO_TEST_CASE(FilesAreDumped) { Run("dump"); }
 BOOST_AUTO_TEST_CASE(CopiesAreMadeAndBroughtBack) { Run("copies"); }

@@ -24,6 +24,7 @@ ROOMS = [
     ["engine/source"],
     ["engine/read"],
     ["engine/query"],
+    ["engine/group"],
     ["engine/commit"],
     ["engine/jobs", "engine/observer", "engine/transaction", "engine/verify"],
     ["engine/backup"],

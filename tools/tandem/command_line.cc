@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/status_macros.h"
+#include "tandem/limits.h"
 #include "tools/row_keys/generator.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/help_text.h"
@@ -108,6 +109,7 @@ class Grammar {
   void AddImport();
   void AddWrites();
   void AddReads();
+  static void AddGroups(CLI::App* verb, GroupArguments* groups);
   void AddQueries();
   void AddFiles();
   void AddDump();
@@ -338,6 +340,8 @@ void Grammar::AddReads() {
   verb->add_option("ROW", get.row, kRowHelp)->required();
   AddColumns(verb, "--columns", &get.read);
   AddTimes(verb, &get.read);
+  verb->add_option("--history", get.history,
+                   "[FAMILY:]COLUMN: its values, each from a time to the next one's");
 
   ScanVerbOptions& scan = arguments_.scan;
   verb = AddVerb("scan", &scan);
@@ -354,6 +358,9 @@ void Grammar::AddReads() {
   AddTimes(verb, &scan.read);
   AddTokens(verb, &scan.page);
   AddBudget(verb, &scan.budget);
+  verb->add_option("--parts", scan.parts,
+                   "Print ranges of keys for so many scans side by side, and no row")
+      ->check(CLI::Range(uint32_t{1}, uint32_t{kSplitPartsMax}));
 }
 
 void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
@@ -365,6 +372,8 @@ void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
       verb->add_flag("--no-index", options->no_index, "Scan and filter")->excludes(index);
   verb->add_flag("--no-scan", options->no_scan, "Refuse to scan where no index serves")
       ->excludes(no_index);
+  verb->add_flag("--any-version", options->any_version,
+                 "Conditions hold if they hold for any kept version, from --since to --as-of");
   AddFields(verb, "--field", &options->fields);
   AddTimes(verb, &options->read);
   AddBudget(verb, &options->budget);
@@ -386,6 +395,20 @@ void Grammar::AddQueries() {
     AddPredicate(verb, options);
   }
   AddPredicate(count, &arguments_.count);
+  AddLimit(count, &arguments_.count.limit);
+  AddGroups(count, &arguments_.count.groups);
+  AddGroups(explain, &arguments_.explain.groups);
+}
+
+void Grammar::AddGroups(CLI::App* verb, GroupArguments* groups) {
+  verb->add_option("--by", groups->by,
+                   "COLUMN, ...: a line for each group of equal values, in their order; or\n"
+                   "COLUMN DESC, ...: the largest first");
+  verb->add_option("--present", groups->present, "COLUMN, ...: of each group rows that have it");
+  verb->add_option("--min", groups->min, "COLUMN, ...: the smallest value");
+  verb->add_option("--max", groups->max, "COLUMN, ...: the largest value");
+  verb->add_option("--sum", groups->sum, "COLUMN, ...: the sum of numbers, as total::int64");
+  verb->add_option("--average", groups->average, "COLUMN, ...: their average");
 }
 
 void Grammar::AddDump() {

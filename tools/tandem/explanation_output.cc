@@ -28,8 +28,12 @@ void WriteExplanation(const Explanation& explanation, OutputMode mode, std::FILE
       {"total_bytes", explanation.total_bytes},
       {"rows", explanation.rows},
       {"rejected", explanation.rejected},
+      {"grouping", explanation.grouping},
+      {"groups", explanation.groups},
   };
-  NewRecordWriter(mode, out)->AddProperties("explanation", properties);
+  const std::span<const Property> all(properties);
+  NewRecordWriter(mode, out)->AddProperties(
+      "explanation", explanation.grouping.empty() ? all.first(all.size() - 2) : all);
 }
 
 std::string ExplanationLine(const Explanation& explanation) {

@@ -115,6 +115,8 @@ Snapshots and cursors of other processes are not known; Database::GetSpaceUsage 
      R"(Example: tandem get shop/ orders 2024-17 --columns d:state,audit:* --versions 3
 
 Prints one row; exit 3 when there is none of that key.
+         tandem get shop/ orders 2024-17 --history state
+Prints the kept values of a column: each from its time to that of the next one.
 )"},
     {"scan",
      R"(Example: tandem scan shop/ orders --prefix 2024- --limit 10
@@ -123,6 +125,7 @@ Prints rows in the order of their keys. Of a table with a typed row key also by 
          tandem scan shop/ visits user=ann --newest 3
          tandem scan shop/ visits user=ann --from at=2026-01-01 --to at=2026-02-01
 Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside the key.
+--parts 8 prints ranges of keys that cost about the same, for scans side by side.
 )"},
     {"query",
      R"(Example: tandem query shop/ orders "state = 'open' AND total > 1000" \
@@ -134,6 +137,8 @@ LIKE 'p%' or '%p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: eve
 Page by page: --limit 20 --token, then the same with --after and the token.
 Fields of a typed row key are conditions besides: --field user=ann --from at=2026-01-01
 --to at=2026-02-01
+Which rows were open in May, whatever they are now: --any-version --since 2026-05-01T00:00:00Z
+--as-of 2026-06-01T00:00:00Z
 )"},
     {"explain",
      R"(Example: tandem explain shop/ orders "state = 'open'"
@@ -147,6 +152,8 @@ rows_from_index of the candidate rows came from it.
      R"(Example: tandem count shop/ orders "state = 'open'" --as-of 2024-06-30T00:00:00Z
 
 Prints the number of rows that satisfy a predicate.
+         tandem count shop/ orders --by state --sum total::int64 --max total::int64
+Of groups of rows: a line for each value of the columns, with what is asked for.
 )"},
     {"dump",
      R"(Example: tandem dump shop/store-7 --section cells --prefix 2026-01

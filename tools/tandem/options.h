@@ -140,6 +140,7 @@ struct FieldArguments {
 struct GetOptions {
   std::string path, table;
   std::vector<std::string> row;  ///< The row key, or FIELD=VALUE...
+  std::string history;           ///< [FAMILY:]COLUMN: its values and their times; empty: the row.
   ReadArguments read;
   OutputMode output = OutputMode::kTable;
 };
@@ -150,6 +151,7 @@ struct ScanVerbOptions {
   FieldArguments fields;
   bool reverse = false;
   uint64_t limit = 0;
+  std::optional<uint32_t> parts;  ///< Print ranges of keys for so many scans, and no row.
   ReadArguments read;
   std::string budget;  ///< As BudgetOf reads it; empty: none.
   PageArguments page;
@@ -166,6 +168,18 @@ struct ExportOptions {
   std::string files;     ///< A directory for store files, instead of text; empty: text.
 };
 
+/// What count and explain make of groups of rows: columns as a predicate names them, separated by
+/// commas. All empty: rows alone.
+struct GroupArguments {
+  std::string by;  ///< COLUMN [DESC], ...
+  std::string present, min, max, sum, average;
+
+  bool empty() const {
+    return by.empty() && present.empty() && min.empty() && max.empty() && sum.empty() &&
+           average.empty();
+  }
+};
+
 /// Of query, explain and count.
 struct QueryVerbOptions {
   std::string path, table;
@@ -178,6 +192,8 @@ struct QueryVerbOptions {
   std::string index;
   bool no_index = false;
   bool no_scan = false;
+  bool any_version = false;
+  GroupArguments groups;
   std::string budget;  ///< As BudgetOf reads it; empty: none.
   PageArguments page;
   OutputMode output = OutputMode::kTable;

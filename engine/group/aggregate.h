@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/group/groups.h"
 #include "engine/query/request.h"
 #include "engine/read/row_source.h"
 #include "engine/region/view.h"
@@ -24,20 +25,6 @@
 #include "tandem/aggregate.h"
 
 namespace tandem::engine {
-
-/// What is asked for, bound to a table.
-struct GroupSpec {
-  struct Value {
-    AggregateKind kind = AggregateKind::kRows;
-    std::optional<format::IndexColumnRecord> column;  ///< nullopt: kRows.
-  };
-  std::vector<format::IndexColumnRecord> keys;  ///< Ascending.
-  std::vector<Value> values;
-  bool descending = false;
-  uint64_t limit = 0;               ///< 0: none.
-  std::vector<ColumnName> columns;  ///< That rows are read for.
-  std::shared_ptr<const format::TableRecord> table;
-};
 
 /// Errors: kInvalidArgument (nothing is asked for; a text that names no column; a column that
 /// cannot be grouped by, or not summed; too many), kNotFound (a family).
@@ -55,8 +42,8 @@ struct GroupPlan {
 };
 
 /// The groups as rows: one cell for each of the keys, then for each of the values, whose timestamp
-/// is 1 if it is present, else 0. The request asks for `spec.columns` of the rows. `*plan` says how.
-/// Errors: as QueryRows; those of the source also kInvalidArgument (a sum), kOverBudget.
+/// is 1 if it is present, else 0. The request asks for `spec.columns` of the rows. `*plan` says
+/// how. /// Errors: as QueryRows; those of the source also kInvalidArgument (a sum), kOverBudget.
 Result<std::unique_ptr<RowSource>> OpenGroups(const QueryRequest& request, GroupSpec spec,
                                               TableView view, GroupPlan* plan);
 /// The groups of other rows, collected.

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "engine/query/groups.h"
+#include "engine/group/groups.h"
 #include "engine/query/query.h"
 
 namespace tandem::engine {

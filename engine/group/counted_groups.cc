@@ -1,4 +1,5 @@
-#include "engine/query/counted_groups.h"
+// Counting entries, or the rows of each value; the rest of an index that is found broken.
+#include "engine/group/counted_groups.h"
 
 #include <algorithm>
 #include <string>

@@ -1,5 +1,5 @@
 // Accumulating the values of groups, and writing them as text.
-#include "engine/query/groups.h"
+#include "engine/group/groups.h"
 
 #include <algorithm>
 #include <bit>

@@ -11,13 +11,29 @@
 #include <vector>
 
 #include "base/memory_account.h"
-#include "engine/query/aggregate.h"
 #include "engine/read/row_source.h"
 #include "engine/source/read_meter.h"
 #include "engine/source/read_resources.h"
+#include "format/schema.h"
+#include "tandem/aggregate.h"
+#include "tandem/options.h"
 #include "tandem/row.h"
 
 namespace tandem::engine {
+
+/// What is asked for, bound to a table.
+struct GroupSpec {
+  struct Value {
+    AggregateKind kind = AggregateKind::kRows;
+    std::optional<format::IndexColumnRecord> column;  ///< nullopt: kRows.
+  };
+  std::vector<format::IndexColumnRecord> keys;  ///< Ascending.
+  std::vector<Value> values;
+  bool descending = false;
+  uint64_t limit = 0;               ///< 0: none.
+  std::vector<ColumnName> columns;  ///< That rows are read for.
+  std::shared_ptr<const format::TableRecord> table;
+};
 
 /// One value of a group, as far as its rows are known.
 struct Accumulator {

@@ -1,14 +1,15 @@
-#include "engine/query/aggregate.h"
+// Choosing how groups are made, and making them of rows.
+#include "engine/group/aggregate.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/group/counted_groups.h"
+#include "engine/group/groups.h"
 #include "engine/predicate/column_parser.h"
 #include "engine/query/count.h"
-#include "engine/query/counted_groups.h"
-#include "engine/query/groups.h"
 #include "engine/query/query.h"
 #include "engine/query/reader.h"
 #include "format/functions.h"
@@ -374,7 +375,9 @@ class GroupOpener {
     if (request_.query.any_version || (!is_asked_for && !ends_early)) return Source();
     const format::IndexRecord* const index = IndexInOrderOf(spec_->keys);
     if (index == nullptr) return Source();
-    ASSIGN_OR_RETURN(Source rows, RowsInOrder(*index, spec_->descending, 0));
+    // How many rows the first groups have is not known: the read may end early.
+    const uint64_t limit = spec_->limit > 0 ? UINT64_MAX : 0;
+    ASSIGN_OR_RETURN(Source rows, RowsInOrder(*index, spec_->descending, limit));
     if (rows == nullptr) return Source();
     plan_ = {.text = "in the order of index " + index->name,
              .order_by = index->name,
