@@ -325,7 +325,8 @@ class GroupOpener {
     ASSIGN_OR_RETURN(Query prepared,
                      PrepareQuery(With(request_.options, query), PlanPurpose::kCount,
                                   std::move(predicate), view_));
-    ASSIGN_OR_RETURN(const CountedBy by, HowToCount(*index, prepared));
+    ASSIGN_OR_RETURN(const CountedBy by,
+                     HowToCount(*index, prepared, !request_.query.use_indexes.empty()));
     if (by == CountedBy::kNothing) return Source();
     uint64_t absent = 0;
     if (is_every_row) {

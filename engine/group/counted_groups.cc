@@ -326,7 +326,8 @@ const format::IndexRecord* IndexToCount(const GroupSpec& spec, const BoundPredic
   return found == spec.table->indexes.end() ? nullptr : &*found;
 }
 
-Result<CountedBy> HowToCount(const format::IndexRecord& index, const Query& query) {
+Result<CountedBy> HowToCount(const format::IndexRecord& index, const Query& query,
+                             bool is_asked_for) {
   ASSIGN_OR_RETURN(const bool has_index, SourcesHave(query, index));
   if (!has_index) return CountedBy::kNothing;
   const bool is_exact = std::ranges::all_of(query.plan.clusters, [](const Cluster& cluster) {
@@ -336,6 +337,7 @@ Result<CountedBy> HowToCount(const format::IndexRecord& index, const Query& quer
            });
   });
   if (is_exact) return CountedBy::kEntries;
+  if (is_asked_for) return CountedBy::kValues;
   ASSIGN_OR_RETURN(const bool has_large, HasLargeValues(query, index));
   return has_large ? CountedBy::kValues : CountedBy::kNothing;
 }

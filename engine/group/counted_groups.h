@@ -25,8 +25,10 @@ enum class CountedBy : uint8_t {
   kEntries,
   kValues,
 };
-/// `query` was prepared for counting with the index. Errors: kCorruption, kIoError.
-Result<CountedBy> HowToCount(const format::IndexRecord& index, const Query& query);
+/// `query` was prepared for counting with the index. `is_asked_for`: with few entries of a value
+/// too. Errors: kCorruption, kIoError.
+Result<CountedBy> HowToCount(const format::IndexRecord& index, const Query& query,
+                             bool is_asked_for);
 /// The rows of a query that is counted by entries, with those that have none.
 uint64_t RowsOfSources(const Query& query);
 /// Requires: `by` is what HowToCount says, and not kNothing. Errors: kCorruption, kIoError.
