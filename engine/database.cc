@@ -328,6 +328,22 @@ Status Database::CreateSnapshot(const std::string& name, const std::vector<std::
   return Entered(*engine_, [&] { return engine_->CreateSnapshot(name, tables); });
 }
 
+Status Database::CreateSequence(const SequenceOptions& options) {
+  return Entered(*engine_, [&] { return engine_->CreateSequence(options); });
+}
+
+Status Database::DropSequence(std::string_view name) {
+  return Entered(*engine_, [&] { return engine_->DropSequence(name); });
+}
+
+Result<std::vector<SequenceInfo>> Database::ListSequences() {
+  return Entered(*engine_, [&] { return engine_->ListSequences(); });
+}
+
+Result<uint64_t> Database::NextIds(std::string_view sequence, uint64_t count) {
+  return Entered(*engine_, [&] { return engine_->NextIds(sequence, count); });
+}
+
 Result<Snapshot> Database::OpenSnapshot(std::string_view name) {
   return Entered(*engine_, [&] { return engine_->OpenSnapshot(name); });
 }

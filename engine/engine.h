@@ -79,6 +79,10 @@ class Engine {
   virtual Result<Snapshot> OpenSnapshot(std::string_view name) = 0;
   virtual Status DropSnapshot(std::string_view name) = 0;
   virtual Result<std::vector<NamedSnapshotInfo>> ListSnapshots() = 0;
+  virtual Status CreateSequence(const SequenceOptions& options) = 0;
+  virtual Status DropSequence(std::string_view name) = 0;
+  virtual Result<std::vector<SequenceInfo>> ListSequences() = 0;
+  virtual Result<uint64_t> NextIds(std::string_view sequence, uint64_t count) = 0;
   virtual Result<BulkLoad> BeginBulkLoad(std::string_view table,
                                          const BulkLoadOptions& options) = 0;
   virtual Status AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) = 0;

@@ -186,6 +186,10 @@ void EngineImpl::BuildCommitQueue() {
       database_.last_sequence);
   editor_ = std::make_unique<CatalogEditor>(storage, &time_, &health_,
                                             [this] { return queue_->last_sequence(); });
+  sequences_ = std::make_unique<Sequences>(storage, editor_.get(), &health_);
+  if (monitor_.is_heard()) {
+    hot_regions_ = std::make_unique<HotRegions>(database_.regions.get(), &monitor_);
+  }
 }
 
 // They know each other: a region that grows too large is split, and what it becomes is maintained.
@@ -635,6 +639,8 @@ void EngineImpl::Shutdown() {
   compactor_.reset();
   index_builder_.reset();
   flusher_.reset();
+  sequences_.reset();
+  hot_regions_.reset();
   editor_.reset();
   queue_.reset();
   applier_.reset();

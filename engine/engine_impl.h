@@ -11,14 +11,15 @@
 //   4. RegionSet          the tables' names
 //   5. Region             its version, its turns
 //   6. Flusher, Compactor, OverlapWorker, SegmentTracker, Health
-//   7. SnapshotRegistry   registered sequences; StoreFiles, NamedSnapshots: what is open
+//   7. SnapshotRegistry   registered sequences; StoreFiles, NamedSnapshots: what is open;
+//      Sequences          ids that are reserved
 //   8. OpenHandles, Gate  cursors, calls and jobs that are inside
 //
 // Turns are flags that one thread holds across I/O. A holder takes only later ones; of two regions
 // that are merged, first the left one's, then the right one's of the same kind:
 //   1. a region's overlaps turn, or its compaction turn
 //   2. a region's flush turn
-//   3. leadership of the commit queue (log and active memstores)
+//   3. leadership of the commit queue (log and active memstores); a sequence's turn to reserve ids
 //   4. the catalog editor's turn (manifest)
 //   5. the storage's own turn
 #pragma once
@@ -51,8 +52,10 @@
 #include "engine/maintenance.h"
 #include "engine/observer/observed_write.h"
 #include "engine/open_handles.h"
+#include "engine/query/merged_scan.h"
 #include "engine/query/reader.h"
 #include "engine/recovery.h"
+#include "engine/region/hot_regions.h"
 #include "engine/region/named_snapshots.h"
 #include "engine/region/snapshots.h"
 #include "engine/runtime/background.h"
@@ -61,6 +64,7 @@
 #include "engine/runtime/observers.h"
 #include "engine/runtime/time_source.h"
 #include "engine/storage/catalog_editor.h"
+#include "engine/storage/sequences.h"
 #include "engine/verify/scrub.h"
 #include "engine/verify/view.h"
 #include "engine/write_call.h"
@@ -127,6 +131,10 @@ class EngineImpl final : public Engine {
   Result<Snapshot> OpenSnapshot(std::string_view name) override;
   Status DropSnapshot(std::string_view name) override;
   Result<std::vector<NamedSnapshotInfo>> ListSnapshots() override;
+  Status CreateSequence(const SequenceOptions& options) override;
+  Status DropSequence(std::string_view name) override;
+  Result<std::vector<SequenceInfo>> ListSequences() override;
+  Result<uint64_t> NextIds(std::string_view sequence, uint64_t count) override;
   Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options) override;
   Status AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) override;
   Status CommitBulkLoad(BulkLoader* loader) override;
@@ -300,6 +308,9 @@ class EngineImpl final : public Engine {
   static Result<TableCopy> LoadRows(TableRows* rows, bool checks_values, LoadFiles* files);
 
   // reads.cc
+  void LookForHotRegions(int64_t now_micros) {
+    if (hot_regions_ != nullptr) hot_regions_->Tick(now_micros);
+  }
   Result<std::shared_ptr<const Table>> TableAt(const SchemaHistory::Pin* schema,
                                                std::string_view name,
                                                std::shared_ptr<const FormerTable>* former) const;
@@ -325,11 +336,15 @@ class EngineImpl final : public Engine {
   struct ScanCall {
     ScanOptions scan;
     TableView view;
-    bool are_many = false;  ///< See ViewOfScan.
+    bool are_many = false;   ///< See ViewOfScan.
+    bool is_merged = false;  ///< Its rows are `leads`, which are merged.
+    std::vector<LeadRows> leads = {};
     CursorOrigin origin;
   };
   Result<ScanCall> BeginScan(const ReadOptions& options, std::string_view table,
                              const ScanOptions& scan);
+  Result<ScanCall> BeginMergedScan(const ReadOptions& options, std::string_view table,
+                                   const ScanOptions& scan);
   /// `request->from` will point into `*origin`, which outlives the use of the request.
   Status BeginQuery(const TableView& view, TokenUse use, QueryRequest* request,
                     CursorOrigin* origin);
@@ -387,6 +402,8 @@ class EngineImpl final : public Engine {
   std::unique_ptr<GroupLog> log_;
   std::unique_ptr<GroupApplier> applier_;
   std::unique_ptr<CatalogEditor> editor_;
+  std::unique_ptr<Sequences> sequences_;
+  std::unique_ptr<HotRegions> hot_regions_;  // Null: nobody would hear of them.
   std::unique_ptr<CommitQueue> queue_;
   std::unique_ptr<Flusher> flusher_;
   std::unique_ptr<IndexBuilder> index_builder_;

@@ -118,6 +118,8 @@ TableInfo Describe(const Table& table, const IndexBuilder& builder) {
   for (const auto& region : table.regions) {
     const std::shared_ptr<const RegionVersion> version = region->version();
     info.regions.push_back(Describe(*table.record, *version));
+    info.regions.back().writes = region->writes();
+    info.regions.back().reads = region->reads();
     for (const FileSlice& slice : version->files) {
       for (size_t i = 0; i < table.record->indexes.size(); ++i) {
         AddIndex(slice, table.record->indexes[i].id, builder, &info.indexes[i]);

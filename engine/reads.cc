@@ -12,6 +12,7 @@
 #include "engine/engine_impl.h"
 #include "engine/index_statistics.h"
 #include "engine/prepared_query.h"
+#include "engine/query/merged_scan.h"
 #include "engine/query/plan.h"
 #include "engine/query/query.h"
 #include "engine/query/scan.h"
@@ -97,6 +98,7 @@ Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const Snapshot
       view.table = table->record;
       for (const auto& region : regions_of(*table)) {
         view.regions.push_back(region->version());
+        region->CountRead();
         is_current &= !view.regions.back()->is_retired;
       }
       is_current &= database_.regions->changes() == changes;
@@ -145,6 +147,7 @@ Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::str
     view.point = point.point();
     if (is_present) view.point.now_micros = time_.Now();
     if (time_.TakeChange()) ReportClock();
+    if (is_present) LookForHotRegions(view.point.now_micros);
     view.registration = point.pinned();
     return view;
   }
@@ -233,12 +236,15 @@ Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string
     const std::shared_ptr<const Table> table = database_.regions->Find(name);
     if (table == nullptr) return TableNotFound(name);
     view.table = table->record;
-    view.region = table->RegionOf(row).version();
+    Region& region = table->RegionOf(row);
+    region.CountRead();
+    view.region = region.version();
     view.point = {.sequence = snapshots_->visible(), .now_micros = time_.Now()};
     // It was split, or its record changed meanwhile: see PinRegionsOf. So the sequence has nothing
     // that was written after such a change.
   } while (view.region->is_retired || database_.regions->changes() != changes);
   if (time_.TakeChange()) ReportClock();
+  LookForHotRegions(view.point.now_micros);
   return view;
 }
 
@@ -332,6 +338,7 @@ Result<TableView> EngineImpl::ViewOfScan(const ReadOptions& options, std::string
 Result<EngineImpl::ScanCall> EngineImpl::BeginScan(const ReadOptions& options,
                                                    std::string_view table,
                                                    const ScanOptions& scan) {
+  if (IsMerged(scan)) return BeginMergedScan(options, table, scan);
   ScanCall call;
   ASSIGN_OR_RETURN(call.view, ViewOfScan(options, table, scan, &call.are_many));
   ASSIGN_OR_RETURN(call.origin,
@@ -344,8 +351,32 @@ Result<EngineImpl::ScanCall> EngineImpl::BeginScan(const ReadOptions& options,
   return call;
 }
 
+// All its regions are pinned at once: each part may have the next row.
+Result<EngineImpl::ScanCall> EngineImpl::BeginMergedScan(const ReadOptions& options,
+                                                         std::string_view table,
+                                                         const ScanOptions& scan) {
+  ScanCall call;
+  ASSIGN_OR_RETURN(call.leads, LeadsOf(scan));
+  call.is_merged = true;
+  const KeyRanges rows = engine::RowsOf(call.leads);
+  ASSIGN_OR_RETURN(call.view, ViewOfRegions(options, table, [&rows](const Table& found) {
+                     return found.RegionsOf(rows);
+                   }));
+  ASSIGN_OR_RETURN(call.origin,
+                   engine::BeginScan(options, scan, database_id_, call.view, environment_.clock));
+  call.scan = scan;
+  if (!call.origin.from.has_value()) return call;
+  call.scan.reverse = scan.reverse != call.origin.from->before;
+  RETURN_IF_ERROR(CutLeads(*call.origin.from, call.scan.reverse, &call.leads));
+  return call;
+}
+
 Result<std::unique_ptr<RowSource>> EngineImpl::OpenScan(const ReadOptions& options,
                                                         std::string_view table, ScanCall* call) {
+  if (call->is_merged) {
+    return ScanMerged({read_resources(), options, call->scan, call->origin.limits, true},
+                      call->leads, std::move(call->view));
+  }
   if (call->are_many) return ScanManyRegions(options, table, call);
   return ScanRows({read_resources(), options, call->scan, call->origin.limits, true},
                   std::move(call->view));

@@ -138,7 +138,10 @@ uint64_t HashOf(const ReadOptions& options, const ScanOptions& scan) {
   Asked asked;
   asked.Add("scan").Add(scan.start).Add(scan.end).Add(scan.prefix).AddNumber(scan.reverse);
   asked.AddNumber(scan.ranges.size());
-  for (const RowRange& range : scan.ranges) asked.Add(range.start).Add(range.end);
+  for (const RowRange& range : scan.ranges) {
+    asked.Add(range.start).Add(range.end);
+    if (range.leading_bytes > 0) asked.Add("leading").AddNumber(range.leading_bytes);
+  }
   return asked.AddRead(options).Hash();
 }
 

@@ -35,6 +35,11 @@ Result<bool> ConcatenatingIterator::Next() {
   }
 }
 
+Status ConcatenatingIterator::Begin() {
+  ASSIGN_OR_RETURN(const bool more, OpenNext());
+  return more ? iterator_->Begin() : Status();
+}
+
 Result<bool> ConcatenatingIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
   while (true) {
     if (iterator_ != nullptr) {

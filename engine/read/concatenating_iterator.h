@@ -21,6 +21,9 @@ class ConcatenatingIterator {
                         const AccessPath* access, bool reverse = false)
       : context_(context), clusters_(clusters), access_(access), reverse_(reverse) {}
 
+  /// As RowIterator; before the first row. Many iterators that begin and then move wait for their
+  /// first reads together.
+  Status Begin();
   /// Moves to the next row that satisfies the context's predicate; false at the end. Errors:
   /// kOverBudget (see RowPieces), kCorruption, kIoError, kCancelled.
   Result<bool> Next();
@@ -56,6 +59,8 @@ class LimitIterator final : public RowSource {
  public:
   LimitIterator(ConcatenatingIterator chain, uint64_t limit)
       : chain_(std::move(chain)), left_(limit == 0 ? UINT64_MAX : limit) {}
+  /// As ConcatenatingIterator.
+  Status Begin() { return chain_.Begin(); }
   Result<bool> NextBatch(format::RowBatch* batch) override;
 
  private:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/guarded.h"
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/engine.h"
 #include "engine/salvage/catalog_finder.h"
@@ -69,6 +70,15 @@ Result<SalvageReport> Salvager::Run() {
   RETURN_IF_ERROR(
       SalvageLog(source_.get(), surviving_, options_.past_holes, target_.get(), &report_));
   if (!report_.lost_edits.empty()) {
+    for (const auto& [name, sequence] : surviving_.catalog.sequences) {
+      report_.uncertain.push_back({.table = {},
+                                   .region = 0,
+                                   .family = {},
+                                   .keys = {},
+                                   .because = "sequence " + base::Quote(name) + " may have given " +
+                                              "out ids from " + std::to_string(sequence.next) +
+                                              " on"});
+    }
     report_.uncertain.push_back({.table = {},
                                  .region = 0,
                                  .family = {},
@@ -131,6 +141,7 @@ Status Salvager::CreateTarget() {
     empty.files.clear();
     empty.flushed_through = {};
   }
+  for (const auto& [name, sequence] : catalog.sequences) edit.put_sequences.push_back(sequence);
   return target_->CommitEdits(target_->catalog().epoch, edit);
 }
 

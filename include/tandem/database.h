@@ -43,6 +43,7 @@
 #include "tandem/predicate.h"
 #include "tandem/row.h"
 #include "tandem/schema.h"
+#include "tandem/sequence.h"
 #include "tandem/space.h"
 #include "tandem/statistics.h"
 #include "tandem/status.h"
@@ -272,6 +273,9 @@ struct RegionInfo {
   /// Delete markers; entries of all indexes; those that no query of the present uses, as far as is
   /// known without reading rows (RegionSpace).
   uint64_t deletes = 0, index_entries = 0, dead_index_entries = 0;
+  /// Since the database was opened, or since a split or merge made the region: operations that it
+  /// took; and reads of rows in it, of which one of many rows counts once for the region.
+  uint64_t writes = 0, reads = 0;
 };
 /// Limits that a family had before AlterFamily changed them: what they had hidden of older cells
 /// stays hidden. They go with the next such change after the table was compacted.
@@ -620,6 +624,21 @@ class Database {
   Status DropSnapshot(std::string_view name);
   /// The snapshots that have names, by name.
   Result<std::vector<NamedSnapshotInfo>> ListSnapshots();
+  /// Creates a sequence of ids (tandem/sequence.h), durably. Errors: kAlreadyExists,
+  /// kInvalidArgument (name, `first` above `last`, `last` above kSequenceIdMax; the database has
+  /// kSequencesMax), kReadOnly, kIoError, kNoSpace: it is not there, and a crash before the next
+  /// change of a table may show it.
+  Status CreateSequence(const SequenceOptions& options);
+  /// Drops a sequence, durably. One of the same name that is created later begins anew, so ids come
+  /// again. Errors: kNotFound, kReadOnly, kIoError, kNoSpace.
+  Status DropSequence(std::string_view name);
+  /// The sequences, by name.
+  Result<std::vector<SequenceInfo>> ListSequences();
+  /// Takes the next `count` ids, which follow one another, and returns the first. Where they are
+  /// reserved already it writes nothing; else it waits for a change of the catalog, and so do calls
+  /// on the sequence meanwhile. Errors (no id is taken, but some may be lost): kNotFound,
+  /// kInvalidArgument (`count` is 0; fewer ids are left: how many), kReadOnly, kIoError, kNoSpace.
+  Result<uint64_t> NextIds(std::string_view sequence, uint64_t count = 1);
   /// Begins a bulk load of the table (tandem/bulk_load.h). Errors: kNotFound, kInvalidArgument (the
   /// table has observers, or a unique index that refuses duplicates: write its rows in batches),
   /// kReadOnly.

@@ -176,6 +176,10 @@ struct ReadOptions {
 struct RowRange {
   std::string start = {};  ///< First key, inclusive; empty: from the first row.
   std::string end = {};    ///< Exclusive; empty: to the last row.
+  /// Bytes at the front of these keys that the order of a scan leaves out: those of a salt, for
+  /// example (RowKeySchema::InFieldOrder). All keys of the range have to begin with the same ones,
+  /// which are those of `start`.
+  uint32_t leading_bytes = 0;
 };
 
 struct ScanOptions {
@@ -186,7 +190,9 @@ struct ScanOptions {
   uint64_t limit = 0;  ///< Of all ranges together; 0: no limit.
   /// Only keys in one of them; combines with start, end and prefix. Empty: all keys. They may come
   /// in any order, overlap and be many: each row is returned once, and the rows in key order. What
-  /// lies between them is not read.
+  /// lies between them is not read. Where one has leading bytes, rows come in the order of their
+  /// keys without these, and those that are equal then in key order. Ranges are merged for that: a
+  /// range for each row with other leading bytes, and no more than kScanLeadsMax of those.
   std::vector<RowRange> ranges = {};
   /// A token (Cursor::Token) of a scan that had the same keys, direction, columns and families, on
   /// the same table: only the rows after its position. Empty: from the first one.

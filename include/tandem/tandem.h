@@ -16,6 +16,7 @@
 #include "tandem/row.h"
 #include "tandem/row_key.h"
 #include "tandem/schema.h"
+#include "tandem/sequence.h"
 #include "tandem/space.h"
 #include "tandem/statistics.h"
 #include "tandem/status.h"

@@ -141,6 +141,11 @@ BOOST_AUTO_TEST_CASE(ARestoreBesideWritesAndAFlush) {
 BOOST_AUTO_TEST_CASE(ARestoreThenAPowerCut) { ExploreNamed("ARestoreThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(ObservedWritesBesideAFlush) { ExploreNamed("ObservedWritesBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(AnObserverComesBesideWrites) { ExploreNamed("AnObserverComesBesideWrites"); }
+BOOST_AUTO_TEST_CASE(IdsAreTakenBesideAFlush) { ExploreNamed("IdsAreTakenBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(IdsAreTakenWhereASyncFails) { ExploreNamed("IdsAreTakenWhereASyncFails"); }
+BOOST_AUTO_TEST_CASE(ASequenceIsDroppedBesideWhoTakesIds) {
+  ExploreNamed("ASequenceIsDroppedBesideWhoTakesIds");
+}
 
 BOOST_AUTO_TEST_SUITE_END()
 

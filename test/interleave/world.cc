@@ -173,6 +173,7 @@ std::string World::Finish() {
   engine_.reset();
   Open();
   if (engine_ == nullptr) return problems_;
+  if (has_ids_ && !ids_may_go_) TakeIds(1);
   Scan();
   ReadNamedSnapshots();
   const std::string order = history_.Check(start_);
@@ -181,6 +182,7 @@ std::string World::Finish() {
 }
 
 void World::CheckAll() {
+  if (has_ids_ && !ids_may_go_) TakeIds(1);
   Scan();
   if (!copied_.empty()) Get("u/" + copied_[0].key);  // What was restored.
   ReadNamedSnapshots();

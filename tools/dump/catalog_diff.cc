@@ -130,6 +130,11 @@ Properties PropertiesOf(const format::Catalog& catalog) {
     properties[{"segment", engine::SegmentName(segment.number), "file_id"}] = IdText(segment.id);
   }
   for (const auto& [name, snapshot] : catalog.snapshots) AddSnapshot(snapshot, &properties);
+  for (const auto& [name, sequence] : catalog.sequences) {
+    properties[{"sequence", name, "next"}] = Text(sequence.next);
+    properties[{"sequence", name, "ids"}] =
+        Format("{} to {}", sequence.options.first, sequence.options.last);
+  }
   return properties;
 }
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "format/functions.h"
+#include "format/ordered_bytes.h"
 #include "format/value_text.h"
 
 namespace tandem::test {
@@ -480,6 +482,21 @@ Predicate Generator::RowKeyLeaf(Predicate::Kind kind) {
   return Predicate::Compare(kind, "_row", std::move(keys));
 }
 
+// Keys that begin with some byte, which may be cut further, each byte in one or two ranges.
+void Generator::AddMergedRanges(ScanOptions* scan) {
+  std::set<std::string> leads;
+  for (uint64_t count = 1 + dice_.Below(5); count > 0; --count) leads.insert(Key().substr(0, 1));
+  for (const std::string& lead : leads) {
+    RowRange& range = scan->ranges.emplace_back();
+    range.leading_bytes = 1;
+    range.start = lead;
+    range.end = format::Successor(lead).value_or("");
+    const std::string inside = lead + Key().substr(1);
+    if (dice_.Chance(20)) range.start = inside;
+    if (dice_.Chance(20)) scan->ranges.push_back({lead, inside, 1});
+  }
+}
+
 ScanOptions Generator::NewScan() {
   ScanOptions scan;
   if (dice_.Chance(40)) scan.start = Key();
@@ -487,6 +504,10 @@ ScanOptions Generator::NewScan() {
   if (dice_.Chance(20)) scan.prefix = Key().substr(0, dice_.Below(4));
   if (dice_.Chance(30)) scan.limit = 1 + dice_.Below(20);
   scan.reverse = dice_.Chance(50);
+  if (dice_.Chance(15)) {
+    AddMergedRanges(&scan);
+    return scan;
+  }
   if (!dice_.Chance(25)) return scan;
   for (uint64_t count = 1 + dice_.Below(5); count > 0; --count) {
     RowRange& range = scan.ranges.emplace_back();

@@ -74,6 +74,7 @@ class Generator {
   void BoundByTime(int64_t now_micros, ReadOptions* read);
 
  private:
+  void AddMergedRanges(ScanOptions* scan);
   Predicate NewPredicate(int depth);
   Predicate Leaf();
   std::optional<Predicate> CompositeAnd();

@@ -32,13 +32,14 @@ FIELDS = {
     'column': 'family qualifier$ type descending function*', 'function': 'kind first? count? text+',
     'typed': 'family qualifier$ type',
     'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment* '
-            'snapshot* -snapshot+',
+            'snapshot* -snapshot+ sequence* -sequence+',
     'counters': 'file_number table_id region_id last_timestamp clock_high last_sequence',
     'file': 'number id$ table size hash$ rows cells markers low_sequence high_sequence '
             'low_timestamp high_timestamp low_key$ high_key$ counts*',
     'region': 'id table start$ end$ flushed_through reference*', 'reference': 'file run low high',
     'counts': 'index current older', 'segment': 'number id$',
-    'snapshot': 'name$ sequence time created table* region*'}
+    'snapshot': 'name$ sequence time created table* region*',
+    'sequence': 'name$ first last next'}
 KNOWN = {'kind': range(1, 11), 'state': (1, 2, 3, 4), 'compression': (0, 1),
          'type': (*range(1, 8), *range(19, 24))}
 PARTS = re.compile(r'(?:(salt|hash|mod)\((?:(\w+), )?(\d+)\)|(?:(reverse)\(\w+\), )?'

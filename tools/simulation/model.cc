@@ -37,6 +37,14 @@ bool IsInScan(const ScanOptions& scan, const std::string& key) {
          key.compare(0, scan.prefix.size(), scan.prefix) == 0;
 }
 
+// What decides the place of a key in the scan.
+std::pair<std::string, std::string> PlaceInScan(const ScanOptions& scan, const std::string& key) {
+  for (const RowRange& range : scan.ranges) {
+    if (IsBetween(key, range.start, range.end)) return {key.substr(range.leading_bytes), key};
+  }
+  return {key, key};
+}
+
 }  // namespace
 
 std::string Describe(const ScanOptions& scan) {
@@ -45,6 +53,7 @@ std::string Describe(const ScanOptions& scan) {
                      std::to_string(scan.limit);
   for (const RowRange& range : scan.ranges) {
     text += ", " + Shown(range.start) + " to " + Shown(range.end);
+    if (range.leading_bytes > 0) text += " without " + std::to_string(range.leading_bytes);
   }
   return text;
 }
@@ -334,6 +343,9 @@ std::vector<ModelRow> Model::Scan(const std::string& table, const ScanOptions& s
     if (!IsInScan(scan, key)) continue;
     if (auto row = Visible(in, key, *columns, read)) rows.push_back(*std::move(row));
   }
+  std::sort(rows.begin(), rows.end(), [&scan](const ModelRow& a, const ModelRow& b) {
+    return PlaceInScan(scan, a.key) < PlaceInScan(scan, b.key);
+  });
   if (scan.reverse) std::reverse(rows.begin(), rows.end());
   if (scan.limit != 0 && rows.size() > scan.limit) rows.resize(scan.limit);
   return rows;

@@ -49,11 +49,13 @@ struct Arguments {
   DropVerbOptions drop;
   TruncateVerbOptions truncate;
   RenameVerbOptions rename;
+  CopyTableOptions copy_table;
   AlterVerbOptions alter;
   FamilyVerbOptions family;
   ObserversVerbOptions observers;
   IndexVerbOptions index;
   SnapshotVerbOptions snapshot;
+  SequenceVerbOptions sequence;
   ClockOptions clock;
   ExportOptions exported;
   SalvageVerbOptions salvage;
@@ -114,6 +116,7 @@ class Grammar {
   void AddMaintenance();
   void AddSchemaEdits();
   void AddStress();
+  void AddSequence();
   void AddCopies();
   void AddDesigns();
   void AddEmulate();
@@ -169,6 +172,9 @@ void Grammar::AddDatabase(CLI::App* verb, Options* options) {
   if constexpr (std::same_as<Options, SnapshotVerbOptions>) {
     verb->add_option("ACTION", options->action, "create, drop or list")->required();
   }
+  if constexpr (std::same_as<Options, SequenceVerbOptions>) {
+    verb->add_option("ACTION", options->action, "create, next, drop or list")->required();
+  }
   if constexpr (std::same_as<Options, FamilyVerbOptions>) {
     verb->add_option("ACTION", options->action, "add, alter, drop or list")->required();
   }
@@ -209,6 +215,7 @@ Grammar::Grammar() : app_("", "tandem") {
   AddFiles();
   AddMaintenance();
   AddSchemaEdits();
+  AddSequence();
   AddCopies();
   AddStress();
   AddDesigns();
@@ -429,6 +436,12 @@ void Grammar::AddSchemaEdits() {
   AddVerb("drop", &arguments_.drop)->add_flag("--yes", arguments_.drop.yes, "Do not ask");
   AddVerb("truncate", &arguments_.truncate)
       ->add_flag("--yes", arguments_.truncate.yes, "Do not ask");
+  CopyTableOptions& copy_table = arguments_.copy_table;
+  CLI::App* copied = AddVerb("copy-table", &copy_table);
+  copied->add_option("TO", copy_table.to, "The new table")->required();
+  copied->add_option("--key", copy_table.key, "Its row keys, as create takes them")->required();
+  copied->add_option("--from-key", copy_table.from_key,
+                     "What the old keys are made of; default: as the table declares");
   AddVerb("rename", &arguments_.rename)
       ->add_option("NAME", arguments_.rename.name, "Its new name")
       ->required();
@@ -593,6 +606,16 @@ void Grammar::AddEmulate() {
       ->check(CheckCount);
   verb->add_option("--hits", emulate.hits, "Of a query; default 100")->check(CheckCount);
   verb->add_option("--html", emulate.html, "Also write a page with plots there");
+}
+
+void Grammar::AddSequence() {
+  SequenceVerbOptions& sequence = arguments_.sequence;
+  CLI::App* verb = AddVerb("sequence", &sequence);
+  verb->add_option("NAME", sequence.name, "Of the sequence; list takes none");
+  verb->add_option("COUNT", sequence.count, "next: how many ids, in a row; default: 1");
+  verb->add_option("--first", sequence.first, "create: the first id; default: 1");
+  verb->add_option("--last", sequence.last, "create: the last one; default: 2^63 - 1");
+  verb->add_flag("--yes", sequence.yes, "drop: do not ask");
 }
 
 void Grammar::AddCopies() {

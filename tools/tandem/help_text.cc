@@ -122,7 +122,8 @@ Prints one row; exit 3 when there is none of that key.
 Prints rows in the order of their keys. Of a table with a typed row key also by fields:
          tandem scan shop/ visits user=ann --newest 3
          tandem scan shop/ visits user=ann --from at=2026-01-01 --to at=2026-02-01
-Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside the key.
+By fields, keys with a salt come in the order of their fields, from all salts at once. In
+a table fields are shown, in jsonl beside the key.
 )"},
     {"query",
      R"(Example: tandem query shop/ orders "state = 'open' AND total > 1000" \
@@ -297,6 +298,26 @@ the snapshot still has: own_bytes of list, what drop frees. get, scan, query, ex
 count and export read it by --snapshot; tables have the names and definitions that they
 had, dropped ones too. drop asks first; elsewhere than at a terminal --yes is needed.
 )"},
+    {"copy-table",
+     R"(Example: tandem copy-table shop/ visits visits2 --key 'salt(16), user:text, at:timestamp'
+         tandem copy-table shop/ old new --from-key 'user:text, n:int64' --key 'n:int64, user:text'
+
+Makes a table of the same families and indexes whose row keys have the same fields in
+another design, and copies all rows with all versions. Both are compared by rows, cells
+and a digest. A row whose key does not have the fields ends the copy, and nothing of it
+is left. The database is locked meanwhile, so nobody writes.
+)"},
+    {"sequence",
+     R"(Example: tandem sequence create shop/ order-ids --first 1000
+         tandem sequence next shop/ order-ids 50
+         tandem sequence list shop/
+
+A sequence of the database gives out each of its ids once, from --first to --last, also
+when the process is killed. next takes COUNT of them, which follow one another, and prints
+the first and the last. Ids may be left out: those that a process took ahead and did not
+use. A restored backup goes on where the backup was taken: what was given out later comes
+again there. drop asks first; elsewhere than at a terminal --yes is needed.
+)"},
     {"checkpoint",
      R"(Example: tandem checkpoint shop/ shop-friday/
 
@@ -371,7 +392,7 @@ done last. An answer that is wrong, or that does not come within --hang-limit, e
 run: exit 8, and the database stays in DIR/db. What else stops it is exit 1.
   threads (the default)  each writes rows of its own and reads all; mirrored tables,
                          indexes against scans, held snapshots, bulk loads,
-                         truncations, named snapshots, tables as files, verify
+                         truncations, named snapshots, tables as files, ids, verify
   --kill     the same in a child process that is killed and started again
   --crash    on a simulated disk that loses power and keeps a part of what was not
              synced; one thread, repeated exactly by its seed
@@ -436,12 +457,12 @@ const char* ProgramHelp() {
 Tandem keeps tables of rows and their indexes in one directory.
 Usage: tandem VERB [options] PATH [arguments]
 
-Start     demo      import Debian's package list, query it, show what came out
-          version   print versions
+Start     demo, version  import Debian's package list and query it; print versions
 Make      create, split-keys  make a table, and the database; where to cut it into regions
           import    read rows from jsonl, csv, tsv and files of Debian
           put, delete  write cells of a row; delete a row, a family, a column, a version
-          drop, truncate, rename  remove a table, or all its rows; give it another name
+          sequence  ids that are given out once: create, next, drop, list
+          drop, truncate, rename, copy-table  a table, or its rows, go; other name; other keys
           index, family, alter, observers  what comes and goes; types of columns; code asked
 Look      info      tables, regions, files, indexes, memory
           regions, du  list regions; explain every byte of the directory

@@ -320,6 +320,24 @@ struct SnapshotVerbOptions {
   OutputMode output = OutputMode::kTable;
 };
 
+struct SequenceVerbOptions {
+  std::string action;  ///< create, next, drop or list.
+  std::string path;
+  std::string name;         ///< Of the sequence; list: none.
+  std::string count;        ///< next: of ids; empty: 1.
+  std::string first, last;  ///< create: ids; empty: those of SequenceOptions.
+  bool yes = false;         ///< drop: do not ask.
+  OutputMode output = OutputMode::kTable;
+};
+
+struct CopyTableOptions {
+  std::string path, table;
+  std::string to;        ///< The new table.
+  std::string key;       ///< Of the new table, as RowKeySchema::Parse reads it.
+  std::string from_key;  ///< Of the old one; empty: as it declares.
+  OutputMode output = OutputMode::kTable;
+};
+
 struct ClockOptions {
   std::string path;
   bool accept = false;
@@ -384,14 +402,16 @@ struct RestoreTableVerbOptions {
 
 struct VersionOptions {};
 
-using VerbOptions = std::variant<
-    DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
-    ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
-    RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
-    CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions,
-    RenameVerbOptions, AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
-    SnapshotVerbOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions,
-    RestoreOptions, AttachVerbOptions, RestoreTableVerbOptions, StressOptions, ReplayOptions,
-    SplitKeysOptions, SimulateOptions, EmulateOptions, LintOptions, VersionOptions>;
+using VerbOptions =
+    std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
+                 ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
+                 InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
+                 VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
+                 MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
+                 CopyTableOptions, AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions,
+                 IndexVerbOptions, SnapshotVerbOptions, SequenceVerbOptions, ClockOptions,
+                 SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
+                 AttachVerbOptions, RestoreTableVerbOptions, StressOptions, ReplayOptions,
+                 SplitKeysOptions, SimulateOptions, EmulateOptions, LintOptions, VersionOptions>;
 
 }  // namespace tandem::tools
