@@ -104,12 +104,36 @@ Result<ColumnType> TypeOf(const std::string& where, const IndexColumn& column) {
   return Invalid(where + std::string(status.message()));
 }
 
+Status CheckRowKeyColumn(const std::string& where, const IndexColumn& column) {
+  if (!column.family.empty() || !column.qualifier.empty()) {
+    return Invalid(where + "a part of the row key has no family and no qualifier");
+  }
+  if (column.functions.empty()) {
+    return Invalid(where + "_row without a function: rows are in the order of their keys");
+  }
+  if (column.functions.front().kind == FunctionKind::kTimestampOf) {
+    return Invalid(where + "timestamp_of: the row key has no timestamp");
+  }
+  if (format::AreMultiValued(column.functions)) {
+    return Invalid(where + TextOf(column.functions, std::string(format::kRowKeyColumn)) +
+                   " has several values: an index is over parts of the row key with one");
+  }
+  if (ColumnTypeName(column.type) == "unknown") return Invalid(where + "unknown column type");
+  return {};
+}
+
 Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const IndexColumn& column,
                                                 const format::TableRecord& table) {
-  ASSIGN_OR_RETURN(const format::FamilyRecord* family,
-                   CheckColumn(where, column.family, column.qualifier, column.type, table));
+  format::FamilyId family_id = format::kRowKeyFamily;
+  if (column.is_row_key) {
+    RETURN_IF_ERROR(CheckRowKeyColumn(where, column));
+  } else {
+    ASSIGN_OR_RETURN(const format::FamilyRecord* family,
+                     CheckColumn(where, column.family, column.qualifier, column.type, table));
+    family_id = family->id;
+  }
   ASSIGN_OR_RETURN(const ColumnType type, TypeOf(where, column));
-  format::IndexColumnRecord record{.family = family->id,
+  format::IndexColumnRecord record{.family = family_id,
                                    .qualifier = column.qualifier,
                                    .type = type,
                                    .descending = column.descending,
@@ -147,6 +171,30 @@ Status IncludeColumns(const std::string& where, const std::vector<ColumnName>& c
   return {};
 }
 
+// What a global index cannot be, or not yet.
+Status CheckGlobal(const IndexOptions& options, const format::IndexRecord& index,
+                   const format::TableRecord& table) {
+  const std::string where = "index " + base::Quote(options.name) + ": it is global: ";
+  if (options.unique) return Invalid(where + "it cannot be unique");
+  if (!options.include.empty()) return Invalid(where + "it cannot include columns");
+  if (!options.where.empty()) return Invalid(where + "it cannot have a WHERE");
+  for (const format::IndexColumnRecord& column : index.columns) {
+    if (format::IsMultiValued(column)) {
+      return Invalid(where + format::Described(column) + " has several values in a row");
+    }
+    const FamilyOptions& family = table.FindFamily(column.family)->options;
+    if (index.columns.size() > 1 && family.ttl_micros != 0) {
+      return Invalid(where + "of several columns none can be of family " +
+                     base::Quote(family.name) + ", whose cells expire");
+    }
+  }
+  return {};
+}
+
+size_t IndexCount(const format::TableRecord& table) {
+  return table.indexes.size() + table.global_indexes.size();
+}
+
 Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   RETURN_IF_ERROR(CheckName("index", options.name));
   const std::string where = "index " + base::Quote(options.name) + ": ";
@@ -164,6 +212,10 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
       if (!format::HasSameValues(other, record)) continue;
       return Invalid(where + "declares " + format::Described(record) + " twice");
     }
+    if (options.unique && record.is_of_row_key()) {
+      return Invalid(where + format::Described(record) +
+                     " is a part of the row key: the index cannot be unique");
+    }
     if (options.unique && format::IsMultiValued(record)) {
       return Invalid(where + format::Described(record) +
                      " has several values in a row: the index cannot be unique");
@@ -174,8 +226,13 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
     }
     index.columns.push_back(std::move(record));
   }
-  RETURN_IF_ERROR(IncludeColumns(where, options.include, *table, &index));
-  table->indexes.push_back(std::move(index));
+  if (options.placement == IndexPlacement::kGlobal) {
+    RETURN_IF_ERROR(CheckGlobal(options, index, *table));
+    table->global_indexes.push_back({.index = std::move(index), .entries = {}});
+  } else {
+    RETURN_IF_ERROR(IncludeColumns(where, options.include, *table, &index));
+    table->indexes.push_back(std::move(index));
+  }
   ++table->next_index.value;
   return {};
 }
@@ -271,9 +328,9 @@ Status SetWhere(const IndexOptions& options, const format::TableRecord& table,
   if (options.where.empty()) return {};
   const std::string start = "index " + base::Quote(options.name) + ": ";
   if (options.unique) return Invalid(start + "it is unique: it cannot have a WHERE");
-  if (format::IsMultiValued(index->columns.front())) {
+  if (format::AreTrigrams(index->columns.front().functions)) {
     return Invalid(start + format::Described(index->columns.front()) +
-                   " has several values in a row: the index cannot have a WHERE");
+                   " is of trigrams, which memstores do not keep: it cannot have a WHERE");
   }
   Result<format::IndexPredicate> where = PredicateOf(options.where, table);
   if (!where.has_value()) {
@@ -315,6 +372,31 @@ Status KeepTypes(const format::IndexRecord& index, const format::TableRecord& be
   return {};
 }
 
+// A column without a declared type and without a local index has that of its first global one.
+void KeepTypesOf(const format::IndexRecord& index, format::TableRecord* table) {
+  for (const format::IndexColumnRecord& column : index.columns) {
+    const auto is_it = [&column](const auto& other) {
+      return other.family == column.family && other.qualifier == column.qualifier;
+    };
+    const bool is_known =
+        std::ranges::any_of(table->columns, is_it) ||
+        std::ranges::any_of(table->indexes, [&](const format::IndexRecord& index) {
+          return std::ranges::any_of(index.columns, [&](const auto& other) {
+            return other.functions.empty() && is_it(other);
+          });
+        });
+    if (is_known || !column.functions.empty()) continue;
+    const format::ColumnTypeRecord type{
+        .family = column.family, .qualifier = column.qualifier, .type = column.type};
+    table->columns.insert(std::ranges::lower_bound(table->columns, type, format::ComesBefore),
+                          type);
+  }
+}
+
+void KeepGlobalTypes(format::TableRecord* table) {
+  for (const auto& global : table->global_indexes) KeepTypesOf(global.index, table);
+}
+
 Status AddColumns(const TableOptions& options, format::TableRecord* table) {
   for (const ColumnOptions& column : options.columns) {
     const size_t before = table->columns.size();
@@ -342,14 +424,17 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
                    std::to_string(kIndexesMax));
   }
   for (const IndexOptions& index : options.indexes) {
-    if (table.FindIndex(index.name) != nullptr) {
+    if (table.HasIndexNamed(index.name)) {
       return Invalid("index " + base::Quote(index.name) + ": is declared twice");
     }
     RETURN_IF_ERROR(AddIndex(index, &table));
   }
   RETURN_IF_ERROR(AddColumns(options, &table));
-  for (size_t i = 0; i < options.indexes.size(); ++i) {
-    RETURN_IF_ERROR(SetWhere(options.indexes[i], table, &table.indexes[i]));
+  KeepGlobalTypes(&table);
+  for (const IndexOptions& index : options.indexes) {
+    if (index.placement == IndexPlacement::kGlobal) continue;
+    const size_t place = static_cast<size_t>(table.FindIndex(index.name) - table.indexes.data());
+    RETURN_IF_ERROR(SetWhere(index, table, &table.indexes[place]));
   }
   RETURN_IF_ERROR(SetObserversIn(options.observers, &table));
   RETURN_IF_ERROR(SetRowKeyIn(options.row_key, /*has_cells=*/false, &table));
@@ -357,12 +442,28 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
   return table;
 }
 
+// Entries expire as the cells of their first column do.
+format::TableRecord EntriesRecord(const format::TableRecord& table,
+                                  const format::GlobalIndexRecord& global,
+                                  base::RandomSource* random) {
+  format::TableRecord entries;
+  entries.id = global.entries;
+  entries.entries_of = format::EntriesOf{.table = table.id, .index = global.index.id};
+  entries.name = format::MakeEntriesName(*entries.entries_of);
+  const format::FamilyId first = global.index.columns.front().family;
+  FamilyOptions family{.name = "e"};
+  family.ttl_micros = table.FindFamily(first)->options.ttl_micros;
+  entries.families.push_back({.id = format::FamilyId(0), .options = std::move(family)});
+  random->Fill(entries.hash_secret);
+  return entries;
+}
+
 Status AddIndexTo(const IndexOptions& options, format::TableRecord* table) {
-  if (table->FindIndex(options.name) != nullptr) {
+  if (table->HasIndexNamed(options.name)) {
     return Status::AlreadyExists("table " + base::Quote(table->name) + " has an index " +
                                  base::Quote(options.name) + " already");
   }
-  if (table->indexes.size() == kIndexesMax) {
+  if (IndexCount(*table) == kIndexesMax) {
     return Invalid("table " + base::Quote(table->name) + " has " + std::to_string(kIndexesMax) +
                    " indexes, the limit");
   }
@@ -371,6 +472,7 @@ Status AddIndexTo(const IndexOptions& options, format::TableRecord* table) {
   }
   const format::TableRecord before = *table;
   RETURN_IF_ERROR(AddIndex(options, table));
+  if (options.placement == IndexPlacement::kGlobal) return {};  // No column has its type from it.
   // What is there already has not been checked.
   if (options.unique) table->indexes.back().state = format::IndexState::kBuilding;
   RETURN_IF_ERROR(KeepTypes(table->indexes.back(), before, table));
@@ -383,6 +485,11 @@ Status IndexNotFound(const format::TableRecord& table, std::string_view index) {
 }
 
 Status RemoveIndexFrom(std::string_view index, format::TableRecord* table) {
+  if (const format::GlobalIndexRecord* global = table->FindGlobal(index); global != nullptr) {
+    table->global_indexes.erase(table->global_indexes.begin() +
+                                (global - table->global_indexes.data()));
+    return {};
+  }
   const format::IndexRecord* found = table->FindIndex(index);
   if (found == nullptr) return IndexNotFound(*table, index);
   const format::TableRecord before = *table;
@@ -451,6 +558,16 @@ Status AddFamilyTo(const FamilyOptions& options, format::TableRecord* table) {
 
 namespace {
 
+// The first global index over a column of the family; nullptr: there is none.
+const format::IndexRecord* GlobalOver(const format::TableRecord& table, format::FamilyId family) {
+  for (const format::GlobalIndexRecord& global : table.global_indexes) {
+    if (global.index.AnyColumn([family](const auto& column) { return column.family == family; })) {
+      return &global.index;
+    }
+  }
+  return nullptr;
+}
+
 // Takes out what has expired anyway.
 void DropExpired(std::optional<int64_t> expired, std::vector<format::FormerLimits>* all) {
   for (format::FormerLimits& limits : *all) {
@@ -479,6 +596,15 @@ Status AlterFamilyIn(const FamilyOptions& options, const AlterPoint& point,
   RETURN_IF_ERROR(CheckFamily(options));
   format::FamilyRecord* const family = FindFamilyIn(options.name, table);
   if (family == nullptr) return FamilyNotFound(*table, options.name);
+  if (options.ttl_micros != family->options.ttl_micros) {
+    const format::IndexRecord* const global = GlobalOver(*table, family->id);
+    if (global != nullptr) {
+      return Invalid("family " + base::Quote(options.name) + ": global index " +
+                     base::Quote(global->name) +
+                     " is over one of its columns, so its time to live cannot be changed; drop "
+                     "the index first");
+    }
+  }
   format::FormerLimits former{.changed_at = point.sequence};
   const FamilyOptions& now = family->options;
   if (options.max_versions != now.max_versions) former.max_versions = now.max_versions;
@@ -516,6 +642,10 @@ Status DropFamilyOf(std::string_view name, format::TableRecord* table) {
       return Invalid(where + "index " + base::Quote(index.name) +
                      " includes one of its columns; drop it first");
     }
+  }
+  if (const format::IndexRecord* global = GlobalOver(*table, family->id); global != nullptr) {
+    return Invalid(where + "index " + base::Quote(global->name) +
+                   " is over one of its columns; drop it first");
   }
   if (table->family_count() == 1) {
     return Invalid(where + "it is the only one of table " + base::Quote(table->name));
@@ -567,8 +697,9 @@ TableOptions OptionsOf(const format::TableRecord& table) {
     const format::FamilyRecord* family = table.FindFamily(id);
     return family == nullptr ? std::string() : family->options.name;
   };
-  for (const format::IndexRecord& record : table.indexes) {
+  const auto add_index = [&](const format::IndexRecord& record, IndexPlacement placement) {
     IndexOptions& index = options.indexes.emplace_back();
+    index.placement = placement;
     index.name = record.name;
     index.unique = record.unique;
     if (record.where.has_value()) index.where = record.where->text;
@@ -577,11 +708,18 @@ TableOptions OptionsOf(const format::TableRecord& table) {
                                .qualifier = column.qualifier,
                                .type = column.type,
                                .descending = column.descending,
-                               .functions = format::AsDeclared(column.functions)});
+                               .functions = format::AsDeclared(column.functions),
+                               .is_row_key = column.is_of_row_key()});
     }
     for (const format::IncludedColumnRecord& column : record.included) {
       index.include.push_back({.family = name_of(column.family), .qualifier = column.qualifier});
     }
+  };
+  for (const format::IndexRecord& record : table.indexes) {
+    add_index(record, IndexPlacement::kLocal);
+  }
+  for (const format::GlobalIndexRecord& global : table.global_indexes) {
+    add_index(global.index, IndexPlacement::kGlobal);
   }
   for (const format::ColumnTypeRecord& column : table.columns) {
     options.columns.push_back(

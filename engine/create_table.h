@@ -20,6 +20,10 @@ Status CheckTableName(const std::string& name);
 /// unknown family); the message names what is wrong.
 Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
                                             base::RandomSource* random);
+/// The record of the table that has the entries of a global index of `table`.
+format::TableRecord EntriesRecord(const format::TableRecord& table,
+                                  const format::GlobalIndexRecord& global,
+                                  base::RandomSource* random);
 /// Adds an index to the record; its id is one that the table has never had. The type of its column
 /// stays what it is. Errors: kInvalidArgument, kAlreadyExists (an index of that name).
 Status AddIndexTo(const IndexOptions& options, format::TableRecord* table);

@@ -1,6 +1,7 @@
 // The public classes. Each call goes to the engine; allocation failures become a Status here.
 #include "tandem/database.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/guarded.h"
@@ -87,6 +88,23 @@ Result<std::string> Cursor::Token() const {
 }
 
 bool Cursor::continues_exactly() const { return open_->continues_exactly(); }
+
+bool GroupCursor::Next() {
+  if (!rows_.Next()) return false;
+  const std::span<const Cell> cells = rows_.row().cells();
+  for (size_t i = 0; i < texts_.size(); ++i) {
+    texts_[i] = cells[i].timestamp == 0 ? std::nullopt : std::optional(cells[i].value);
+  }
+  return true;
+}
+
+std::span<const std::optional<std::string_view>> GroupCursor::keys() const {
+  return std::span(texts_).first(key_count_);
+}
+
+std::span<const std::optional<std::string_view>> GroupCursor::values() const {
+  return std::span(texts_).subspan(key_count_);
+}
 
 PinnedRow::PinnedRow() noexcept = default;
 PinnedRow::PinnedRow(PinnedRow&& other) noexcept
@@ -278,6 +296,58 @@ Result<Explanation> Database::Explain(const ReadOptions& options, std::string_vi
   return Entered(*engine_, [&] { return engine_->Explain(options, table, predicate, query); });
 }
 
+Result<GroupCursor> Database::Aggregate(const ReadOptions& options, std::string_view table,
+                                        const Predicate& predicate,
+                                        const AggregateOptions& aggregate) {
+  return Entered(*engine_, [&]() -> Result<GroupCursor> {
+    ASSIGN_OR_RETURN(Cursor rows, engine_->Aggregate(options, table, predicate, aggregate));
+    GroupCursor groups(std::move(rows), aggregate.group_by.size());
+    groups.texts_.resize(aggregate.group_by.size() + aggregate.values.size());
+    return groups;
+  });
+}
+
+Result<Explanation> Database::ExplainAggregate(const ReadOptions& options, std::string_view table,
+                                               const Predicate& predicate,
+                                               const AggregateOptions& aggregate) {
+  return Entered(*engine_,
+                 [&] { return engine_->ExplainAggregate(options, table, predicate, aggregate); });
+}
+
+// The versions come newest first, in pieces where they are many.
+Result<std::vector<HistoryValue>> Database::History(const ReadOptions& options,
+                                                    std::string_view table, std::string_view row,
+                                                    const ColumnName& column) {
+  return Entered(*engine_, [&]() -> Result<std::vector<HistoryValue>> {
+    ReadOptions read = options;
+    read.columns = {column};
+    read.families.clear();
+    read.versions = UINT32_MAX;
+    read.pieces = true;
+    ScanOptions scan;
+    scan.start = row;
+    scan.end = scan.start + '\0';
+    ASSIGN_OR_RETURN(Cursor cursor, engine_->Scan(read, table, scan));
+    std::vector<HistoryValue> values;
+    while (cursor.Next()) {
+      for (const Cell& cell : cursor.row().cells()) {
+        HistoryValue& value = values.emplace_back();
+        value.from = cell.timestamp;
+        if (values.size() > 1) value.to = values[values.size() - 2].from;
+        value.value = cell.value;
+      }
+    }
+    RETURN_IF_ERROR(cursor.status());
+    std::ranges::reverse(values);
+    return values;
+  });
+}
+
+Result<std::vector<RowRange>> Database::SplitScan(const ReadOptions& options,
+                                                  std::string_view table, uint32_t parts) {
+  return Entered(*engine_, [&] { return engine_->SplitScan(options, table, parts); });
+}
+
 Result<PreparedQuery> Database::Prepare(std::string_view table, const Predicate& predicate,
                                         const QueryOptions& query) {
   return Entered(*engine_, [&] { return engine_->Prepare(table, predicate, query); });
@@ -326,6 +396,22 @@ Result<Snapshot> Database::TakeSnapshot() {
 
 Status Database::CreateSnapshot(const std::string& name, const std::vector<std::string>& tables) {
   return Entered(*engine_, [&] { return engine_->CreateSnapshot(name, tables); });
+}
+
+Status Database::CreateSequence(const SequenceOptions& options) {
+  return Entered(*engine_, [&] { return engine_->CreateSequence(options); });
+}
+
+Status Database::DropSequence(std::string_view name) {
+  return Entered(*engine_, [&] { return engine_->DropSequence(name); });
+}
+
+Result<std::vector<SequenceInfo>> Database::ListSequences() {
+  return Entered(*engine_, [&] { return engine_->ListSequences(); });
+}
+
+Result<uint64_t> Database::NextIds(std::string_view sequence, uint64_t count) {
+  return Entered(*engine_, [&] { return engine_->NextIds(sequence, count); });
 }
 
 Result<Snapshot> Database::OpenSnapshot(std::string_view name) {

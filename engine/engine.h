@@ -68,6 +68,13 @@ class Engine {
                                  const QueryOptions&) = 0;
   virtual Result<Explanation> Explain(const ReadOptions&, std::string_view table, const Predicate&,
                                       const QueryOptions&) = 0;
+  /// A row for each group: see engine/group/aggregate.h.
+  virtual Result<Cursor> Aggregate(const ReadOptions&, std::string_view table, const Predicate&,
+                                   const AggregateOptions&) = 0;
+  virtual Result<Explanation> ExplainAggregate(const ReadOptions&, std::string_view table,
+                                               const Predicate&, const AggregateOptions&) = 0;
+  virtual Result<std::vector<RowRange>> SplitScan(const ReadOptions&, std::string_view table,
+                                                  uint32_t parts) = 0;
   virtual Result<PreparedQuery> Prepare(std::string_view table, const Predicate&,
                                         const QueryOptions&) = 0;
   virtual Result<Cursor> Query(const ReadOptions&, PreparedQuery*) = 0;
@@ -79,6 +86,10 @@ class Engine {
   virtual Result<Snapshot> OpenSnapshot(std::string_view name) = 0;
   virtual Status DropSnapshot(std::string_view name) = 0;
   virtual Result<std::vector<NamedSnapshotInfo>> ListSnapshots() = 0;
+  virtual Status CreateSequence(const SequenceOptions& options) = 0;
+  virtual Status DropSequence(std::string_view name) = 0;
+  virtual Result<std::vector<SequenceInfo>> ListSequences() = 0;
+  virtual Result<uint64_t> NextIds(std::string_view sequence, uint64_t count) = 0;
   virtual Result<BulkLoad> BeginBulkLoad(std::string_view table,
                                          const BulkLoadOptions& options) = 0;
   virtual Status AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) = 0;

@@ -94,12 +94,19 @@ Status EngineImpl::Start() {
     health_.OpenReadOnly();
   } else {
     maintenance_->Start();
+    if (HasGlobalIndexes()) global_builds_->Schedule();
     if (options_.accept_clock) RETURN_IF_ERROR(KeepTime());
   }
   ReportClock();
   maintenance_->ScheduleOverlaps();
   scrubber_->Start();
   return {};
+}
+
+bool EngineImpl::HasGlobalIndexes() const {
+  return std::ranges::any_of(database_.regions->tables(), [](const auto& table) {
+    return !table->record->global_indexes.empty() || table->record->entries_of.has_value();
+  });
 }
 
 void EngineImpl::BuildComponents() {
@@ -153,6 +160,8 @@ void EngineImpl::BuildComponents() {
   BuildLoadWork(work);
   transaction_limit_ = std::make_unique<BackgroundTask>(jobs_.get(), base::Priority::kLow,
                                                         [this] { ExpireTransactions(); });
+  global_builds_ = std::make_unique<BackgroundTask>(jobs_.get(), base::Priority::kLow,
+                                                    [this] { BuildGlobalIndexes(); });
   scrubber_ = std::make_unique<Scrubber>(
       Scrubber::Dependencies{.regions = regions,
                              .storage = storage,
@@ -186,6 +195,10 @@ void EngineImpl::BuildCommitQueue() {
       database_.last_sequence);
   editor_ = std::make_unique<CatalogEditor>(storage, &time_, &health_,
                                             [this] { return queue_->last_sequence(); });
+  sequences_ = std::make_unique<Sequences>(storage, editor_.get(), &health_);
+  if (monitor_.is_heard()) {
+    hot_regions_ = std::make_unique<HotRegions>(database_.regions.get(), &monitor_);
+  }
 }
 
 // They know each other: a region that grows too large is split, and what it becomes is maintained.
@@ -222,22 +235,7 @@ void EngineImpl::BuildMaintenance() {
       .prepare = [this](Region& region) { maintenance_->Prepare(region); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }});
-  schema_ = std::make_unique<SchemaEditor>(SchemaEditor::Dependencies{
-      .regions = database_.regions.get(),
-      .history = history_.get(),
-      .editor = editor_.get(),
-      .queue = queue_.get(),
-      .applier = applier_.get(),
-      .flusher = flusher_.get(),
-      .compactor = compactor_.get(),
-      .health = &health_,
-      .snapshots = snapshots_.get(),
-      .time = &time_,
-      .sync_log = [this] { return SyncLog(); },
-      .prepare = [this](Region& region) { maintenance_->Prepare(region); },
-      .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
-      .removed = [this] { maintenance_->Removed(); },
-      .record_changed = [this](const Table& table) { maintenance_->RecordChanged(table); }});
+  BuildSchemaEditor();
   maintenance_ = std::make_unique<Maintenance>(Maintenance::Dependencies{
       .regions = database_.regions.get(),
       .applier = applier_.get(),
@@ -258,6 +256,29 @@ void EngineImpl::BuildMaintenance() {
       .tuning = tuning_});
 }
 
+void EngineImpl::BuildSchemaEditor() {
+  schema_ = std::make_unique<SchemaEditor>(SchemaEditor::Dependencies{
+      .regions = database_.regions.get(),
+      .history = history_.get(),
+      .editor = editor_.get(),
+      .queue = queue_.get(),
+      .applier = applier_.get(),
+      .flusher = flusher_.get(),
+      .compactor = compactor_.get(),
+      .health = &health_,
+      .snapshots = snapshots_.get(),
+      .time = &time_,
+      .sync_log = [this] { return SyncLog(); },
+      .prepare = [this](Region& region) { maintenance_->Prepare(region); },
+      .entries_record =
+          [this](const format::TableRecord& table, const format::GlobalIndexRecord& global) {
+            return EntriesRecord(table, global, environment_.random);
+          },
+      .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
+      .removed = [this] { maintenance_->Removed(); },
+      .record_changed = [this](const Table& table) { maintenance_->RecordChanged(table); }});
+}
+
 void EngineImpl::BuildLoadWork(const FileWork& files) {
   FlushWork flushing{
       .files = files,
@@ -268,9 +289,12 @@ void EngineImpl::BuildLoadWork(const FileWork& files) {
       .sync_log = [this] { return SyncLog(); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }};
-  load_work_ = std::make_unique<LoadWork>(
-      LoadWork{std::move(flushing), jobs_.get(), tuning_.sort_bytes,
-               [this](const Table& table) { maintenance_->Prepare(table); }});
+  load_work_ = std::make_unique<LoadWork>(LoadWork{
+      std::move(flushing), jobs_.get(), tuning_.sort_bytes,
+      [this](format::TableRecord* table, format::CatalogEdit* edit, RegionSet::Addition* addition) {
+        schema_->AddEntries(table, edit, addition);
+      },
+      [this](const Table& table) { maintenance_->Prepare(table); }});
   snapshot_editor_ = std::make_unique<SnapshotEditor>(
       SnapshotEditor::Dependencies{.work = load_work_.get(),
                                    .storage = database_.opened.storage.get(),
@@ -313,11 +337,17 @@ Status EngineImpl::CreateTableAlone(format::TableRecord record,
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
     record.id = format::TableId(edit->counters->next_table_id++);
+    for (format::GlobalIndexRecord& global : record.global_indexes) {
+      global.since = queue_->last_sequence();  // It has no rows yet.
+    }
+    schema_->AddEntries(&record, edit, &addition);
     std::vector<format::RegionRecord> regions =
         format::NewRegions(record.id, starts, &*edit->counters);
     edit->put_tables.push_back(record);
-    edit->put_regions = regions;
-    addition = database_.regions->Prepare(record, std::move(regions));
+    edit->put_regions.insert(edit->put_regions.end(), regions.begin(), regions.end());
+    RegionSet::Addition own = database_.regions->Prepare(record, std::move(regions));
+    addition.by_id.merge(own.by_id);
+    addition.by_name.merge(own.by_name);
     for (const auto& [id, table] : addition.by_id) maintenance_->Prepare(*table);
     return Status();
   };
@@ -360,12 +390,21 @@ Status EngineImpl::ChangeTable(std::string_view table,
 }
 
 Status EngineImpl::CreateIndex(std::string_view table, const IndexOptions& index) {
-  return ChangeTable(table, [&](format::TableRecord* record) { return AddIndexTo(index, record); });
+  RETURN_IF_ERROR(
+      ChangeTable(table, [&](format::TableRecord* record) { return AddIndexTo(index, record); }));
+  if (index.placement == IndexPlacement::kGlobal) global_builds_->Schedule();
+  return {};
 }
 
 Status EngineImpl::DropIndex(std::string_view table, std::string_view index) {
-  return ChangeTable(table,
-                     [&](format::TableRecord* record) { return RemoveIndexFrom(index, record); });
+  bool is_global = false;
+  RETURN_IF_ERROR(ChangeTable(table, [&](format::TableRecord* record) {
+    is_global = record->FindGlobal(index) != nullptr;
+    return RemoveIndexFrom(index, record);
+  }));
+  GatePass pass(calls_);
+  if (is_global && pass.inside()) schema_->DropEntriesOfNone();
+  return {};
 }
 
 Status EngineImpl::SetColumnType(std::string_view table, const ColumnOptions& column) {
@@ -635,6 +674,8 @@ void EngineImpl::Shutdown() {
   compactor_.reset();
   index_builder_.reset();
   flusher_.reset();
+  sequences_.reset();
+  hot_regions_.reset();
   editor_.reset();
   queue_.reset();
   applier_.reset();

@@ -11,14 +11,15 @@
 //   4. RegionSet          the tables' names
 //   5. Region             its version, its turns
 //   6. Flusher, Compactor, OverlapWorker, SegmentTracker, Health
-//   7. SnapshotRegistry   registered sequences; StoreFiles, NamedSnapshots: what is open
+//   7. SnapshotRegistry   registered sequences; StoreFiles, NamedSnapshots: what is open;
+//      Sequences          ids that are reserved
 //   8. OpenHandles, Gate  cursors, calls and jobs that are inside
 //
 // Turns are flags that one thread holds across I/O. A holder takes only later ones; of two regions
 // that are merged, first the left one's, then the right one's of the same kind:
 //   1. a region's overlaps turn, or its compaction turn
 //   2. a region's flush turn
-//   3. leadership of the commit queue (log and active memstores)
+//   3. leadership of the commit queue (log and active memstores); a sequence's turn to reserve ids
 //   4. the catalog editor's turn (manifest)
 //   5. the storage's own turn
 #pragma once
@@ -39,6 +40,7 @@
 #include "engine/commit/group_log.h"
 #include "engine/commit/write_throttle.h"
 #include "engine/engine.h"
+#include "engine/group/aggregate.h"
 #include "engine/jobs/bulk_loader.h"
 #include "engine/jobs/compactor.h"
 #include "engine/jobs/flush.h"
@@ -53,6 +55,7 @@
 #include "engine/open_handles.h"
 #include "engine/query/reader.h"
 #include "engine/recovery.h"
+#include "engine/region/hot_regions.h"
 #include "engine/region/named_snapshots.h"
 #include "engine/region/snapshots.h"
 #include "engine/runtime/background.h"
@@ -60,7 +63,9 @@
 #include "engine/runtime/monitor.h"
 #include "engine/runtime/observers.h"
 #include "engine/runtime/time_source.h"
+#include "engine/scan/merged_scan.h"
 #include "engine/storage/catalog_editor.h"
+#include "engine/storage/sequences.h"
 #include "engine/verify/scrub.h"
 #include "engine/verify/view.h"
 #include "engine/write_call.h"
@@ -117,6 +122,13 @@ class EngineImpl final : public Engine {
                          const Predicate& predicate, const QueryOptions& query) override;
   Result<Explanation> Explain(const ReadOptions& options, std::string_view table,
                               const Predicate& predicate, const QueryOptions& query) override;
+  Result<Cursor> Aggregate(const ReadOptions& options, std::string_view table,
+                           const Predicate& predicate, const AggregateOptions& aggregate) override;
+  Result<Explanation> ExplainAggregate(const ReadOptions& options, std::string_view table,
+                                       const Predicate& predicate,
+                                       const AggregateOptions& aggregate) override;
+  Result<std::vector<RowRange>> SplitScan(const ReadOptions& options, std::string_view table,
+                                          uint32_t parts) override;
   Result<PreparedQuery> Prepare(std::string_view table, const Predicate& predicate,
                                 const QueryOptions& query) override;
   Result<Cursor> Query(const ReadOptions& options, PreparedQuery* query) override;
@@ -127,6 +139,10 @@ class EngineImpl final : public Engine {
   Result<Snapshot> OpenSnapshot(std::string_view name) override;
   Status DropSnapshot(std::string_view name) override;
   Result<std::vector<NamedSnapshotInfo>> ListSnapshots() override;
+  Status CreateSequence(const SequenceOptions& options) override;
+  Status DropSequence(std::string_view name) override;
+  Result<std::vector<SequenceInfo>> ListSequences() override;
+  Result<uint64_t> NextIds(std::string_view sequence, uint64_t count) override;
   Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options) override;
   Status AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) override;
   Status CommitBulkLoad(BulkLoader* loader) override;
@@ -169,9 +185,11 @@ class EngineImpl final : public Engine {
   // engine_impl.cc
   /// What a call after Close returns.
   static Status Closed();
+  bool HasGlobalIndexes() const;
   void BuildComponents();
   void BuildCommitQueue();
   void BuildMaintenance();
+  void BuildSchemaEditor();
   void BuildLoadWork(const FileWork& files);
   void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);
   Status CreateTableAlone(format::TableRecord record, const std::vector<std::string>& starts);
@@ -213,6 +231,27 @@ class EngineImpl final : public Engine {
   Status SetUniqueState(const UniqueTarget& target, format::IndexState state);
   Result<UniqueReport> CheckAllRows(const UniqueTarget& target, const std::atomic<bool>* cancelled);
 
+  // global_indexes.cc
+  enum class RegionsOfQuery : uint8_t { kSome, kAll };
+  std::optional<TableView> PinEntries(format::TableId id, const SnapshotPoint& point,
+                                      const KeyRanges& ranges, bool is_present);
+  Result<std::shared_ptr<const GlobalRows>> AskGlobal(const Table& table,
+                                                      const SnapshotPoint& point,
+                                                      const QueryRequest& request);
+  /// Of the regions that may have rows of the query, or of all; sets `request->global`.
+  Result<TableView> ViewOf(std::string_view table, QueryRequest* request,
+                           RegionsOfQuery which = RegionsOfQuery::kSome);
+  Status VerifyGlobalIndex(std::string_view table, std::string_view index, VerifyReport* report);
+  IndexStatistics StatisticsOfGlobal(const format::TableRecord& table,
+                                     const format::GlobalIndexRecord& global) const;
+  void BuildGlobalIndexes();
+  Result<int64_t> BuildSomeEntries();
+  Result<int64_t> BuildEntries(const Table& table, const format::GlobalIndexRecord& global);
+  Result<std::vector<std::string>> RowsToBuild(std::string_view name,
+                                               const format::GlobalIndexRecord& global,
+                                               const std::string& first,
+                                               std::optional<std::string>* next);
+
   // observed_calls.cc
   bool IsObserved(const format::TableRecord& table) const {
     return !observers_.empty() && !table.observers.empty() && !observers_.IsInHook();
@@ -249,8 +288,10 @@ class EngineImpl final : public Engine {
                                                    const ObserverList& observers, TableView* view);
   Result<Cursor> QueryObserved(std::string_view table, QueryRequest request,
                                const ObserverList& observers);
-  Result<uint64_t> CountObserved(std::string_view table, const QueryRequest& request,
+  Result<uint64_t> CountObserved(std::string_view table, QueryRequest request,
                                  const ObserverList& observers);
+  Result<Cursor> AggregateObserved(std::string_view table, QueryRequest request, GroupSpec spec,
+                                   const ObserverList& observers);
 
   // transactions.cc
   void ExpireTransactions();
@@ -267,6 +308,7 @@ class EngineImpl final : public Engine {
   FilesInfo OpenFiles() const;
 
   // space_usage.cc
+  std::shared_ptr<const format::TableRecord> NamedByIndex(const format::TableRecord& entries) const;
   Result<std::vector<TableView>> PinTables();
   Status FinishOverlaps(const SpaceOptions& options);
   Status MeasureRegions(const std::vector<TableView>& tables, const SpaceOptions& options,
@@ -300,6 +342,9 @@ class EngineImpl final : public Engine {
   static Result<TableCopy> LoadRows(TableRows* rows, bool checks_values, LoadFiles* files);
 
   // reads.cc
+  void LookForHotRegions(int64_t now_micros) {
+    if (hot_regions_ != nullptr) hot_regions_->Tick(now_micros);
+  }
   Result<std::shared_ptr<const Table>> TableAt(const SchemaHistory::Pin* schema,
                                                std::string_view name,
                                                std::shared_ptr<const FormerTable>* former) const;
@@ -325,14 +370,29 @@ class EngineImpl final : public Engine {
   struct ScanCall {
     ScanOptions scan;
     TableView view;
-    bool are_many = false;  ///< See ViewOfScan.
+    bool are_many = false;   ///< See ViewOfScan.
+    bool is_merged = false;  ///< Its rows are `leads`, which are merged.
+    std::vector<LeadRows> leads = {};
     CursorOrigin origin;
   };
   Result<ScanCall> BeginScan(const ReadOptions& options, std::string_view table,
                              const ScanOptions& scan);
+  Result<ScanCall> BeginMergedScan(const ReadOptions& options, std::string_view table,
+                                   const ScanOptions& scan);
   /// `request->from` will point into `*origin`, which outlives the use of the request.
   Status BeginQuery(const TableView& view, TokenUse use, QueryRequest* request,
                     CursorOrigin* origin);
+  /// A call of Aggregate, or of its explanation, that was begun.
+  struct GroupCall {
+    ReadOptions read;
+    QueryOptions query;
+    GroupSpec spec;
+    TableView view;
+    CursorOrigin origin;
+    std::shared_ptr<const GlobalRows> global = {};
+  };
+  Result<GroupCall> BeginGroups(const ReadOptions& options, std::string_view table,
+                                const Predicate& predicate, const AggregateOptions& aggregate);
   Result<std::unique_ptr<RowSource>> OpenScan(const ReadOptions& options, std::string_view table,
                                               ScanCall* call);
   Result<Cursor> ScanStored(const ReadOptions& options, std::string_view table,
@@ -341,13 +401,12 @@ class EngineImpl final : public Engine {
                                                      std::string_view table, ScanCall* call);
   Result<RegionView> ViewOfRow(const ReadOptions& options, std::string_view table,
                                std::string_view row);
+  /// `*taken` (may be null) is the point while the regions are chosen; it is registered.
   template <typename Chooser>
-  Result<TableView> ViewOfRegions(const ReadOptions& options, std::string_view table,
-                                  const Chooser& regions_of);
+  Result<TableView> ViewOfRegions(const ReadOptions& options, std::string_view name,
+                                  const Chooser& regions_of, const SnapshotPoint** taken = nullptr);
   /// Of all regions.
   Result<TableView> ViewOf(const ReadOptions& options, std::string_view table);
-  /// Of those that may have rows of the query.
-  Result<TableView> ViewOf(std::string_view table, const QueryRequest& query);
   /// nullopt: it was dropped.
   Result<std::optional<TableView>> ViewOf(format::TableId id);
   Result<Cursor> NewCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table,
@@ -387,6 +446,8 @@ class EngineImpl final : public Engine {
   std::unique_ptr<GroupLog> log_;
   std::unique_ptr<GroupApplier> applier_;
   std::unique_ptr<CatalogEditor> editor_;
+  std::unique_ptr<Sequences> sequences_;
+  std::unique_ptr<HotRegions> hot_regions_;  // Null: nobody would hear of them.
   std::unique_ptr<CommitQueue> queue_;
   std::unique_ptr<Flusher> flusher_;
   std::unique_ptr<IndexBuilder> index_builder_;
@@ -404,7 +465,16 @@ class EngineImpl final : public Engine {
   std::atomic<bool> limit_is_due_{false};  // It is scheduled; sequentially consistent.
   bool is_open_ = false;                   // Set by Start, cleared by Close when no call is inside.
   std::atomic<bool> clock_reported_{false};  // As doubted, or behind; sequentially consistent.
-  std::atomic<bool> checks_unique_{false};   // EnforceUnique runs; acquire and release around it.
+  std::unique_ptr<BackgroundTask> global_builds_;
+  std::atomic<bool> builds_global_{false};  // One run at a time; acquire and release around it.
+  /// Of the run: rows before `next` have the entries that they need in the table `entries`.
+  struct GlobalPosition {
+    format::TableId entries = {};
+    std::string next = {};
+  };
+  GlobalPosition global_position_;
+  std::vector<format::TableId> global_failed_;  // Of indexes that some row cannot have an entry of.
+  std::atomic<bool> checks_unique_{false};  // EnforceUnique runs; acquire and release around it.
   std::atomic<bool> closing_{false};  // A Close runs or is done; acquire and release around it.
 };
 

@@ -90,7 +90,9 @@ Status IndexMeasurer::Add(const IndexedFile& file) {
     }
   }
   if (section_->records() != nullptr) found_.included_bytes += section_->records()->size_bytes();
-  ASSIGN_OR_RETURN(data_, store.Family(index_.columns[0].family));
+  const format::IndexColumnRecord& column = index_.columns[0];
+  ASSIGN_OR_RETURN(data_, store.Family(column.is_of_row_key() ? store.table().first_family().id
+                                                              : column.family));
   if (data_ != nullptr) found_.blocks += data_->block_count();
   block_.reset();
   RETURN_IF_ERROR(AddPart(file, IndexPart::kCurrent));

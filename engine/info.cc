@@ -97,7 +97,22 @@ UniqueState UniqueStateOf(const format::IndexRecord& index) {
                                                       : UniqueState::kReady;
 }
 
-TableInfo Describe(const Table& table, const IndexBuilder& builder) {
+// What the table with the entries holds.
+void AddGlobal(const Table* entries, const format::GlobalIndexRecord& global, IndexInfo* info) {
+  info->is_building = !global.since.has_value();
+  if (entries == nullptr) return;
+  for (const auto& region : entries->regions) {
+    const std::shared_ptr<const RegionVersion> version = region->version();
+    const RegionInfo described = Describe(*entries->record, *version);
+    for (const FileInfo& file : described.files) {
+      ++info->files;
+      info->entries += file.rows;
+      info->size_bytes += file.size_bytes;
+    }
+  }
+}
+
+TableInfo Describe(const Table& table, const RegionSet& tables, const IndexBuilder& builder) {
   TableInfo info;
   info.options = OptionsOf(*table.record);
   for (const format::FamilyRecord& family : table.record->families) {
@@ -111,13 +126,21 @@ TableInfo Describe(const Table& table, const IndexBuilder& builder) {
   }
   const uint64_t bytes_per_second = builder.BytesPerSecond();
   for (const IndexOptions& options : info.options.indexes) {
-    info.indexes.emplace_back().options = options;
-    info.indexes.back().unique = UniqueStateOf(table.record->indexes[info.indexes.size() - 1]);
-    info.indexes.back().build_bytes_per_second = bytes_per_second;
+    IndexInfo& index = info.indexes.emplace_back();
+    index.options = options;
+    if (options.placement == IndexPlacement::kGlobal) {
+      const format::GlobalIndexRecord& global = *table.record->FindGlobal(options.name);
+      AddGlobal(tables.Find(global.entries).get(), global, &index);
+      continue;
+    }
+    index.unique = UniqueStateOf(*table.record->FindIndex(options.name));
+    index.build_bytes_per_second = bytes_per_second;
   }
   for (const auto& region : table.regions) {
     const std::shared_ptr<const RegionVersion> version = region->version();
     info.regions.push_back(Describe(*table.record, *version));
+    info.regions.back().writes = region->writes();
+    info.regions.back().reads = region->reads();
     for (const FileSlice& slice : version->files) {
       for (size_t i = 0; i < table.record->indexes.size(); ++i) {
         AddIndex(slice, table.record->indexes[i].id, builder, &info.indexes[i]);
@@ -201,7 +224,8 @@ DatabaseInfo EngineImpl::Info() {
   info.named_snapshots = DescribeSnapshots();
   // Describing the tables loads the directories of their files.
   for (const auto& table : database_.regions->tables()) {
-    info.tables.push_back(Describe(*table, *index_builder_));
+    if (table->record->entries_of.has_value()) continue;  // It is described with its index.
+    info.tables.push_back(Describe(*table, *database_.regions, *index_builder_));
   }
   info.memory = Describe(*database_.memory);
   info.open_files = OpenFiles();

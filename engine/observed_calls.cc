@@ -188,9 +188,9 @@ Result<Cursor> EngineImpl::ScanObserved(const ReadOptions& options, std::string_
                    RowFilter::Make(observers, call.view.table, options, true));
   std::unique_ptr<RowSource> source;
   if (filter.has_value()) {
-    call.scan.limit = 0;
+    call.scan.limit = call.scan.offset = 0;
     ASSIGN_OR_RETURN(source, OpenScan(filter->whole_rows(), table, &call));
-    source = NewFilteredRows(std::move(source), *std::move(filter), scan.limit);
+    source = NewFilteredRows(std::move(source), *std::move(filter), scan.limit, scan.offset);
   } else {
     ASSIGN_OR_RETURN(source, OpenScan(options, table, &call));
   }
@@ -209,12 +209,14 @@ Result<std::unique_ptr<RowSource>> EngineImpl::FilteredQuery(const QueryRequest&
                    RowFilter::Make(observers, view->table, request.options, false));
   if (!filter.has_value()) return std::unique_ptr<RowSource>();
   QueryOptions unlimited = request.query;
-  unlimited.limit = 0;
-  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source,
-                   QueryRows({request.resources, filter->whole_rows(), request.predicate, unlimited,
-                              request.values, request.from, request.limits, request.no_scan},
-                             std::move(*view)));
-  return NewFilteredRows(std::move(source), *std::move(filter), request.query.limit);
+  unlimited.limit = unlimited.offset = 0;
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<RowSource> source,
+      QueryRows({request.resources, filter->whole_rows(), request.predicate, unlimited,
+                 request.values, request.from, request.limits, request.no_scan, request.global},
+                std::move(*view)));
+  return NewFilteredRows(std::move(source), *std::move(filter), request.query.limit,
+                         request.query.offset);
 }
 
 Result<Cursor> EngineImpl::QueryObserved(std::string_view table, QueryRequest request,
@@ -224,7 +226,7 @@ Result<Cursor> EngineImpl::QueryObserved(std::string_view table, QueryRequest re
                             .options = request.options,
                             .query = request.query};
   RETURN_IF_ERROR(AskQuery(observers, query));
-  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, &request, &origin));
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source, FilteredQuery(request, observers, &view));
@@ -236,8 +238,34 @@ Result<Cursor> EngineImpl::QueryObserved(std::string_view table, QueryRequest re
   return cursor;
 }
 
+// Groups are made of the rows that the observers return.
+Result<Cursor> EngineImpl::AggregateObserved(std::string_view table, QueryRequest request,
+                                             GroupSpec spec, const ObserverList& observers) {
+  const ObservedQuery query{.table = table,
+                            .predicate = request.predicate,
+                            .options = request.options,
+                            .query = request.query};
+  RETURN_IF_ERROR(AskQuery(observers, query));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
+  spec.table = view.table;
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows, FilteredQuery(request, observers, &view));
+  std::unique_ptr<RowSource> groups;
+  if (rows != nullptr) {
+    groups = CollectGroups(request, std::move(spec), std::move(rows));
+  } else {
+    GroupPlan plan;
+    ASSIGN_OR_RETURN(groups, OpenGroups(request, std::move(spec), std::move(view), &plan));
+  }
+  origin.limits.meter = nullptr;
+  ASSIGN_OR_RETURN(Cursor cursor, NewCursor(std::move(groups), table, std::move(origin)));
+  RETURN_IF_ERROR(AskAfterQuery(observers, query));
+  return cursor;
+}
+
 // A filtered count reads the rows.
-Result<uint64_t> EngineImpl::CountObserved(std::string_view table, const QueryRequest& request,
+Result<uint64_t> EngineImpl::CountObserved(std::string_view table, QueryRequest request,
                                            const ObserverList& observers) {
   const ObservedQuery query{.table = table,
                             .predicate = request.predicate,
@@ -245,7 +273,7 @@ Result<uint64_t> EngineImpl::CountObserved(std::string_view table, const QueryRe
                             .query = request.query,
                             .counts = true};
   RETURN_IF_ERROR(AskQuery(observers, query));
-  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
   ASSIGN_OR_RETURN(const std::unique_ptr<RowSource> source,
                    FilteredQuery(request, observers, &view));
   uint64_t count = 0;

@@ -16,10 +16,14 @@
 #include "engine/query/query.h"
 #include "engine/query/scan.h"
 #include "engine/query/token.h"
+#include "engine/scan/merged_scan.h"
+#include "engine/scan/split_scan.h"
 #include "engine/transaction/own_writes.h"
 #include "engine/verify/catalog.h"
+#include "engine/verify/global.h"
 #include "engine/verify/view.h"
 #include "index/key.h"
+#include "tandem/limits.h"
 
 namespace tandem::engine {
 
@@ -34,6 +38,16 @@ TableView PinFormer(const FormerTable& former, const Chooser& regions_of) {
     view.regions.push_back(former.versions[former.table->PlaceOf(region->start_key())]);
   }
   return view;
+}
+
+Result<uint64_t> CountRowsOf(std::unique_ptr<RowSource> source) {
+  const auto batch = std::make_unique<format::RowBatch>();
+  uint64_t rows = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, source->NextBatch(batch.get()));
+    if (!more) return rows;
+    rows += batch->size();
+  }
 }
 
 }  // namespace
@@ -97,6 +111,7 @@ Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const Snapshot
       view.table = table->record;
       for (const auto& region : regions_of(*table)) {
         view.regions.push_back(region->version());
+        region->CountRead();
         is_current &= !view.regions.back()->is_retired;
       }
       is_current &= database_.regions->changes() == changes;
@@ -130,7 +145,8 @@ Result<SnapshotPoint> EngineImpl::PointOf(const Snapshot& snapshot) const {
 // without what was written before it.
 template <typename Chooser>
 Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::string_view name,
-                                            const Chooser& regions_of) {
+                                            const Chooser& regions_of,
+                                            const SnapshotPoint** taken) {
   const bool is_present = options.snapshot == nullptr;
   while (true) {
     const uint64_t changes = database_.regions->changes();
@@ -140,11 +156,13 @@ Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::str
     } else {
       ASSIGN_OR_RETURN(point, PointOf(*options.snapshot));
     }
+    if (taken != nullptr) *taken = &point;
     ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, point, regions_of));
     if (is_present && database_.regions->changes() != changes) continue;
     view.point = point.point();
     if (is_present) view.point.now_micros = time_.Now();
     if (time_.TakeChange()) ReportClock();
+    if (is_present) LookForHotRegions(view.point.now_micros);
     view.registration = point.pinned();
     return view;
   }
@@ -154,17 +172,33 @@ Result<TableView> EngineImpl::ViewOf(const ReadOptions& options, std::string_vie
   return ViewOfRegions(options, name, [](const Table& table) { return std::span(table.regions); });
 }
 
-// The predicate is bound here only to see which rows it asks for. What is wrong with it is said
-// where it is bound for the query.
-Result<TableView> EngineImpl::ViewOf(std::string_view name, const QueryRequest& query) {
-  if (!NamesRowKey(query.predicate)) return ViewOf(query.options, name);
-  const auto regions_of = [&query](const Table& table) {
-    if (table.regions.size() == 1) return table.regions;
-    const Result<BoundPredicate> predicate = BindQuery(query, *table.record);
+// What the index finds and the rows are read at the same sequence, which is registered before both.
+Result<TableView> EngineImpl::ViewOf(std::string_view name, QueryRequest* request,
+                                     RegionsOfQuery which) {
+  const SnapshotPoint* point = nullptr;
+  Status status;
+  std::vector<std::shared_ptr<Region>> chosen;
+  using Regions = std::span<const std::shared_ptr<Region>>;
+  const auto regions_of = [&](const Table& table) -> Regions {
+    request->global = nullptr;
+    if (!table.record->global_indexes.empty()) {
+      Result<std::shared_ptr<const GlobalRows>> found = AskGlobal(table, *point, *request);
+      status = found.has_value() ? Status() : found.error();
+      if (found.has_value()) request->global = *std::move(found);
+    }
+    const bool has_rows = request->global != nullptr && !request->global->index.empty();
+    const bool may_choose = has_rows || NamesRowKey(request->predicate);
+    if (!may_choose || table.regions.size() == 1 || which == RegionsOfQuery::kAll) {
+      return table.regions;
+    }
+    const Result<BoundPredicate> predicate = BindQuery(*request, *table.record);
     if (!predicate.has_value()) return table.regions;
-    return table.RegionsOf(RowsUnder(*predicate));
+    chosen = table.RegionsOf(RowsUnder(*predicate));
+    return chosen;
   };
-  return ViewOfRegions(query.options, name, regions_of);
+  ASSIGN_OR_RETURN(TableView view, ViewOfRegions(request->options, name, regions_of, &point));
+  RETURN_IF_ERROR(status);
+  return view;
 }
 
 // A row as of the point.
@@ -207,8 +241,14 @@ Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions
                      tuning_.scan_regions);
 }
 
+// The entries of a global index have no name to be found by.
 Result<std::optional<TableView>> EngineImpl::ViewOf(format::TableId id) {
   while (const std::shared_ptr<const Table> table = database_.regions->Find(id)) {
+    if (table->record->entries_of.has_value()) {
+      SnapshotPoint point;
+      point.registration = snapshots_->RegisterRead();
+      return PinEntries(id, point, {format::KeyRange()}, /*is_present=*/true);
+    }
     Result<TableView> view = ViewOf({}, table->record->name);
     if (!view.has_value() && view.error().code() != StatusCode::kNotFound) return view.error();
     if (view.has_value() && view->table->id == id) return std::optional(*std::move(view));
@@ -221,9 +261,8 @@ Result<std::optional<TableView>> EngineImpl::ViewOf(format::TableId id) {
 Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string_view name,
                                          std::string_view row) {
   if (options.snapshot != nullptr) {
-    ASSIGN_OR_RETURN(const TableView view, ViewOfRegions(options, name, [row](const Table& table) {
-                       return table.RegionsOf(row, row);
-                     }));
+    const auto regions_of = [row](const Table& table) { return table.RegionsOf(row, row); };
+    ASSIGN_OR_RETURN(const TableView view, ViewOfRegions(options, name, regions_of));
     return view.RegionOf(row);
   }
   RegionView view;
@@ -233,12 +272,15 @@ Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string
     const std::shared_ptr<const Table> table = database_.regions->Find(name);
     if (table == nullptr) return TableNotFound(name);
     view.table = table->record;
-    view.region = table->RegionOf(row).version();
+    Region& region = table->RegionOf(row);
+    region.CountRead();
+    view.region = region.version();
     view.point = {.sequence = snapshots_->visible(), .now_micros = time_.Now()};
     // It was split, or its record changed meanwhile: see PinRegionsOf. So the sequence has nothing
     // that was written after such a change.
   } while (view.region->is_retired || database_.regions->changes() != changes);
   if (time_.TakeChange()) ReportClock();
+  LookForHotRegions(view.point.now_micros);
   return view;
 }
 
@@ -332,6 +374,7 @@ Result<TableView> EngineImpl::ViewOfScan(const ReadOptions& options, std::string
 Result<EngineImpl::ScanCall> EngineImpl::BeginScan(const ReadOptions& options,
                                                    std::string_view table,
                                                    const ScanOptions& scan) {
+  if (IsMerged(scan)) return BeginMergedScan(options, table, scan);
   ScanCall call;
   ASSIGN_OR_RETURN(call.view, ViewOfScan(options, table, scan, &call.are_many));
   ASSIGN_OR_RETURN(call.origin,
@@ -344,8 +387,32 @@ Result<EngineImpl::ScanCall> EngineImpl::BeginScan(const ReadOptions& options,
   return call;
 }
 
+// All its regions are pinned at once: each part may have the next row.
+Result<EngineImpl::ScanCall> EngineImpl::BeginMergedScan(const ReadOptions& options,
+                                                         std::string_view table,
+                                                         const ScanOptions& scan) {
+  ScanCall call;
+  ASSIGN_OR_RETURN(call.leads, LeadsOf(scan));
+  call.is_merged = true;
+  const KeyRanges rows = engine::RowsOf(call.leads);
+  ASSIGN_OR_RETURN(call.view, ViewOfRegions(options, table, [&rows](const Table& found) {
+                     return found.RegionsOf(rows);
+                   }));
+  ASSIGN_OR_RETURN(call.origin,
+                   engine::BeginScan(options, scan, database_id_, call.view, environment_.clock));
+  call.scan = scan;
+  if (!call.origin.from.has_value()) return call;
+  call.scan.reverse = scan.reverse != call.origin.from->before;
+  RETURN_IF_ERROR(CutLeads(*call.origin.from, call.scan.reverse, &call.leads));
+  return call;
+}
+
 Result<std::unique_ptr<RowSource>> EngineImpl::OpenScan(const ReadOptions& options,
                                                         std::string_view table, ScanCall* call) {
+  if (call->is_merged) {
+    return ScanMerged({read_resources(), options, call->scan, call->origin.limits, true},
+                      call->leads, std::move(call->view));
+  }
   if (call->are_many) return ScanManyRegions(options, table, call);
   return ScanRows({read_resources(), options, call->scan, call->origin.limits, true},
                   std::move(call->view));
@@ -380,7 +447,7 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   monitor_.CountCall(Monitor::Call::kQuery);
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, predicate, query};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, &request, &origin));
   if (IsObserved(*view.table)) {
@@ -397,7 +464,7 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view 
   monitor_.CountCall(Monitor::Call::kCount);
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, predicate, query};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   if (IsObserved(*view.table)) {
@@ -410,12 +477,100 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_
                                         const Predicate& predicate, const QueryOptions& query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  ASSIGN_OR_RETURN(TableView view, ViewOf(options, table));
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, predicate, query};
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request, RegionsOfQuery::kAll));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   return ExplainQuery(request, std::move(view));
+}
+
+// Of each row the columns alone are read that groups are made of.
+Result<EngineImpl::GroupCall> EngineImpl::BeginGroups(const ReadOptions& options,
+                                                      std::string_view table,
+                                                      const Predicate& predicate,
+                                                      const AggregateOptions& aggregate) {
+  GroupCall call{.read = options, .query = RowsOf(aggregate), .spec = {}, .view = {}, .origin = {}};
+  call.read.columns.clear();
+  call.read.families.clear();
+  call.read.versions = 1;
+  call.read.pieces = false;
+  const ReadResources resources = read_resources();
+  QueryRequest request{resources, call.read, predicate, call.query};
+  ASSIGN_OR_RETURN(call.view, ViewOf(table, &request));
+  call.global = request.global;
+  RETURN_IF_ERROR(BeginQuery(call.view, TokenUse::kTaken, &request, &call.origin));
+  ASSIGN_OR_RETURN(call.spec, BindGroups(aggregate, call.view.table));
+  call.read.columns = call.spec.columns;
+  return call;
+}
+
+Result<Cursor> EngineImpl::Aggregate(const ReadOptions& options, std::string_view table,
+                                     const Predicate& predicate,
+                                     const AggregateOptions& aggregate) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  monitor_.CountCall(Monitor::Call::kQuery);
+  ASSIGN_OR_RETURN(GroupCall call, BeginGroups(options, table, predicate, aggregate));
+  const ReadResources resources = read_resources();
+  QueryRequest request{resources, call.read, predicate, call.query};
+  request.limits = call.origin.limits;
+  request.no_scan = options_.no_scan_tables.contains(call.view.table->name);
+  request.global = call.global;
+  if (IsObserved(*call.view.table)) {
+    return AggregateObserved(table, request, std::move(call.spec), TakeObservers(&call.view));
+  }
+  GroupPlan plan;
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> groups,
+                   OpenGroups(request, std::move(call.spec), std::move(call.view), &plan));
+  call.origin.limits.meter = nullptr;  // No token says how far groups came.
+  return NewCursor(std::move(groups), table, std::move(call.origin));
+}
+
+// The groups are made to be counted; what Explain tells of their rows comes from a run of its own.
+Result<Explanation> EngineImpl::ExplainAggregate(const ReadOptions& options, std::string_view table,
+                                                 const Predicate& predicate,
+                                                 const AggregateOptions& aggregate) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  ASSIGN_OR_RETURN(GroupCall call, BeginGroups(options, table, predicate, aggregate));
+  const ReadResources resources = read_resources();
+  QueryRequest request{resources, call.read, predicate, call.query};
+  request.limits = call.origin.limits;
+  request.no_scan = options_.no_scan_tables.contains(call.view.table->name);
+  request.global = call.global;
+  GroupPlan plan;
+  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source,
+                   OpenGroups(request, std::move(call.spec), call.view, &plan));
+  ASSIGN_OR_RETURN(const uint64_t groups, CountRowsOf(std::move(source)));
+  Explanation explanation;
+  if (plan.reads_rows && !plan.order_by.empty()) {
+    call.query.order_by = plan.order_by;
+    call.query.use_indexes = {plan.order_by};
+    call.query.descending = aggregate.descending;
+  }
+  if (plan.reads_rows) {
+    ASSIGN_OR_RETURN(explanation, ExplainQuery(request, std::move(call.view)));
+  } else {
+    explanation.index = plan.index;
+    explanation.reason = "entries decide";
+  }
+  explanation.grouping = std::move(plan.text);
+  explanation.groups = groups;
+  return explanation;
+}
+
+Result<std::vector<RowRange>> EngineImpl::SplitScan(const ReadOptions& options,
+                                                    std::string_view table, uint32_t parts) {
+  GatePass pass(calls_);
+  if (!pass.inside()) return Closed();
+  if (parts == 0 || parts > kSplitPartsMax) {
+    return Status::InvalidArgument("a scan is split into 1 to " + std::to_string(kSplitPartsMax) +
+                                   " parts, not " + std::to_string(parts));
+  }
+  ASSIGN_OR_RETURN(const TableView view, ViewOf(options, table));
+  ASSIGN_OR_RETURN(const ReadSchema schema, ReadSchema::Make(view, options));
+  return SplitRows(view, schema, parts);
 }
 
 Result<PreparedQuery> EngineImpl::Prepare(std::string_view name, const Predicate& predicate,
@@ -441,7 +596,7 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* quer
   const PreparedState& state = *query->state();
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, &request));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, &request, &origin));
   if (IsObserved(*view.table)) {
@@ -458,7 +613,7 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* qu
   const PreparedState& state = *query->state();
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, request));
+  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, &request));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   if (IsObserved(*view.table)) {
@@ -471,9 +626,9 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, PreparedQuer
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   const PreparedState& state = *query->state();
-  ASSIGN_OR_RETURN(TableView view, ViewOf(options, state.table));
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
+  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, &request, RegionsOfQuery::kAll));
   CursorOrigin origin;
   RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
   return ExplainQuery(request, std::move(view));
@@ -483,6 +638,24 @@ Result<Snapshot> EngineImpl::TakeSnapshot() {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   return Snapshot(handles_->NewSnapshot(TakePoint()));
+}
+
+// The rows and the entries are pinned at one point. An index that is being built has nothing to
+// compare.
+Status EngineImpl::VerifyGlobalIndex(std::string_view name, std::string_view index,
+                                     VerifyReport* report) {
+  const SnapshotPoint point = TakePoint();
+  ASSIGN_OR_RETURN(TableView rows, PinRegionsOf(name, point, [](const Table& table) {
+                     return std::span(table.regions);
+                   }));
+  rows.point = point.point();
+  rows.registration = point.pinned();
+  const format::GlobalIndexRecord* const global = rows.table->FindGlobal(index);
+  if (global == nullptr || !global->since.has_value()) return {};
+  const std::optional<TableView> entries =
+      PinEntries(global->entries, point, {format::KeyRange()}, /*is_present=*/false);
+  if (!entries.has_value()) return {};
+  return VerifyGlobal(read_resources(), rows, *entries, *global, report);
 }
 
 Result<VerifyReport> EngineImpl::Verify(bool deep) {
@@ -497,6 +670,11 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
     RETURN_IF_ERROR(VerifyFilesOf(*view, database_.opened.storage.get(), &run));
     RETURN_IF_ERROR(VerifyView(*view, &run));
     if (deep) RETURN_IF_ERROR(VerifyReads(read_resources(), *view, &report));
+    for (const format::GlobalIndexRecord& global : view->table->global_indexes) {
+      if (!deep) break;
+      const Status status = VerifyGlobalIndex(view->table->name, global.index.name, &report);
+      if (status.code() != StatusCode::kNotFound) RETURN_IF_ERROR(status);
+    }
     database_.memory->heap().Freed(report.bytes);
   }
   RETURN_IF_ERROR(VerifySnapshots(&run));
@@ -508,12 +686,33 @@ Result<VerifyReport> EngineImpl::VerifyIndex(std::string_view table, std::string
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table));
+  VerifyReport report;
+  if (view.table->FindGlobal(index) != nullptr) {
+    RETURN_IF_ERROR(VerifyGlobalIndex(table, index, &report));
+    return report;
+  }
   const format::IndexRecord* const record = view.table->FindIndex(index);
   if (record == nullptr) return IndexNotFound(*view.table, index);
-  VerifyReport report;
   RETURN_IF_ERROR(engine::VerifyIndex(read_resources(), view, *record, &report));
   database_.memory->heap().Freed(report.bytes);
   return report;
+}
+
+IndexStatistics EngineImpl::StatisticsOfGlobal(const format::TableRecord& table,
+                                               const format::GlobalIndexRecord& global) const {
+  IndexStatistics found;
+  found.reads = index_reads_->Of(table.id, global.index.id);
+  const std::shared_ptr<const Table> entries = database_.regions->Find(global.entries);
+  if (entries == nullptr) return found;
+  for (const auto& region : entries->regions) {
+    const std::shared_ptr<const RegionVersion> version = region->version();
+    for (const FileSlice& slice : version->files) {
+      ++found.files;
+      found.entries += slice.high - slice.low;
+      found.size_bytes += slice.file->store().size_bytes();
+    }
+  }
+  return found;
 }
 
 Result<IndexStatistics> EngineImpl::GetIndexStatistics(std::string_view table,
@@ -522,6 +721,9 @@ Result<IndexStatistics> EngineImpl::GetIndexStatistics(std::string_view table,
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table));
+  if (const format::GlobalIndexRecord* global = view.table->FindGlobal(index); global != nullptr) {
+    return StatisticsOfGlobal(*view.table, *global);
+  }
   const format::IndexRecord* const record = view.table->FindIndex(index);
   if (record == nullptr) return IndexNotFound(*view.table, index);
   ASSIGN_OR_RETURN(IndexStatistics found,

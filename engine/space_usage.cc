@@ -216,11 +216,24 @@ std::map<FileNumber, SnapshotFile> FilesOfSnapshots(const format::Catalog& catal
   return files;
 }
 
+// Entries of a global index are reported as those of its table.
+std::shared_ptr<const format::TableRecord> EngineImpl::NamedByIndex(
+    const format::TableRecord& entries) const {
+  auto named = std::make_shared<format::TableRecord>(entries);
+  const std::shared_ptr<const Table> of = database_.regions->Find(entries.entries_of->table);
+  const format::GlobalIndexRecord* const global =
+      of == nullptr ? nullptr : of->record->FindGlobal(entries.entries_of->index);
+  named->name = global == nullptr ? "entries of a dropped index"
+                                  : of->record->name + ", index " + global->index.name;
+  return named;
+}
+
 Result<std::vector<TableView>> EngineImpl::PinTables() {
   std::vector<TableView> views;
   for (const auto& table : database_.regions->tables()) {
     ASSIGN_OR_RETURN(std::optional<TableView> view, ViewOf(table->record->id));
     if (!view.has_value()) continue;
+    if (table->record->entries_of.has_value()) view->table = NamedByIndex(*table->record);
     views.push_back(*std::move(view));
   }
   return views;

@@ -299,7 +299,8 @@ Result<TableCopy> EngineImpl::Attach(std::string_view name, const std::string& p
   if (source.view != nullptr) return NoExport(path, "a directory of backups");
   const RecoveredDatabase& database = source.engine->database_;
   if (!database.opened.was_closed) return NoExport(path, "a database that was not closed");
-  const auto tables = database.regions->tables();
+  auto tables = database.regions->tables();
+  std::erase_if(tables, [](const auto& other) { return other->record->entries_of.has_value(); });
   if (tables.size() != 1) {
     return NoExport(path, "a database of " + std::to_string(tables.size()) + " tables");
   }
@@ -366,6 +367,7 @@ Result<TableCopy> EngineImpl::LoadNewTable(const TableOptions& options,
                   region_of);
   ASSIGN_OR_RETURN(TableCopy copy, LoadRows(rows, /*checks_values=*/false, &files));
   RETURN_IF_ERROR(LinkNewTable(*load_work_, starts, &files));
+  if (!record.global_indexes.empty()) global_builds_->Schedule();
   AddLinked(files, &copy);
   return copy;
 }

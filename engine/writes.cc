@@ -42,6 +42,7 @@ Result<Written> EngineImpl::WriteAsPlanned(const WriteCall& call, const MakePlan
       continue;
     }
     if (time_.TakeChange()) ReportClock();
+    if (hot_regions_ != nullptr) LookForHotRegions(time_.Now());
     if (plan.holds) monitor_.CountWrite(plan.operation_count, plan.size_bytes);
     if (observed.has_value() && plan.last_sequence.value != 0) {
       observed->Tell(plan.last_sequence, &monitor_);

@@ -51,6 +51,24 @@ void Substring(uint64_t first, uint64_t count, std::string* text) {
   if (count > 0) text->resize(OffsetOfCharacter(*text, count));
 }
 
+void SubstringBytes(uint64_t first, uint64_t count, std::string* bytes) {
+  bytes->erase(0, static_cast<size_t>(std::min<uint64_t>(first - 1, bytes->size())));
+  if (count > 0 && count < bytes->size()) bytes->resize(static_cast<size_t>(count));
+}
+
+// False: there are fewer parts.
+bool SplitPart(std::string_view separator, uint64_t number, std::string* text) {
+  size_t begin = 0;
+  for (; number > 1; --number) {
+    const size_t end = text->find(separator, begin);
+    if (end == std::string::npos) return false;
+    begin = end + separator.size();
+  }
+  text->resize(std::min(text->find(separator, begin), text->size()));
+  text->erase(0, begin);
+  return true;
+}
+
 void Reverse(std::string* text) {
   std::ranges::reverse(*text);
   // The bytes of each character are the wrong way round now, its first one last.
@@ -139,6 +157,11 @@ bool Apply(const Function& function, int64_t timestamp, std::string* text) {
       return ReplaceByJson(function.text, text);
     case FunctionKind::kTimestampOf:
       return SetNumber(timestamp, text);
+    case FunctionKind::kSubstringBytes:
+      SubstringBytes(function.first, function.count, text);
+      return true;
+    case FunctionKind::kSplitPart:
+      return SplitPart(function.text, function.first, text);
     default:
       return false;
   }
@@ -146,6 +169,11 @@ bool Apply(const Function& function, int64_t timestamp, std::string* text) {
 
 bool DependsOnUnicode(const Function& function) {
   return function.kind == FunctionKind::kWords || function.kind == FunctionKind::kTrigrams;
+}
+
+bool IsSubstring(const Function& function) {
+  return function.kind == FunctionKind::kSubstring ||
+         function.kind == FunctionKind::kSubstringBytes;
 }
 
 bool IsMultiValued(const Function& function) {
@@ -186,16 +214,18 @@ Status CheckFunction(const Function& function) {
   }
   const bool is_path =
       function.kind == FunctionKind::kJson || function.kind == FunctionKind::kJsonEach;
-  const bool is_split = function.kind == FunctionKind::kSplit;
+  const bool is_split =
+      function.kind == FunctionKind::kSplit || function.kind == FunctionKind::kSplitPart;
   const bool takes_text = is_path || is_split || function.kind == FunctionKind::kDateTrunc;
-  const bool takes_number =
-      function.kind == FunctionKind::kSubstring || function.kind == FunctionKind::kBucket;
+  const bool takes_count = IsSubstring(function);
+  const bool takes_number = takes_count || function.kind == FunctionKind::kBucket ||
+                            function.kind == FunctionKind::kSplitPart;
   const bool may_have_number = takes_number || DependsOnUnicode(function);
   if (takes_number && function.first == 0) {
     return Invalid(function, "expected a number from 1, found 0");
   }
   if ((!may_have_number && function.first != 0) || (!takes_text && !function.text.empty()) ||
-      (function.kind != FunctionKind::kSubstring && function.count != 0)) {
+      (!takes_count && function.count != 0)) {
     return Invalid(function, "it has an argument too many");
   }
   if (function.kind == FunctionKind::kDateTrunc && !IsUnit(function.text)) {
@@ -248,6 +278,10 @@ std::string_view FunctionName(FunctionKind kind) {
       return "words";
     case FunctionKind::kTrigrams:
       return "trigrams";
+    case FunctionKind::kSubstringBytes:
+      return "substr_bytes";
+    case FunctionKind::kSplitPart:
+      return "split_part";
   }
   return "unknown";
 }
@@ -277,6 +311,12 @@ bool AreMultiValued(std::span<const Function> functions) {
   return std::ranges::any_of(functions, IsMultiValued);
 }
 
+bool AreTrigrams(std::span<const Function> functions) {
+  return std::ranges::any_of(functions, [](const Function& function) {
+    return function.kind == FunctionKind::kTrigrams;
+  });
+}
+
 void PinFunctions(std::span<Function> functions) {
   for (Function& function : functions) {
     if (DependsOnUnicode(function)) function.first = UnicodeVersion();
@@ -296,14 +336,15 @@ bool ArePinnedByOthers(std::span<const Function> functions) {
   });
 }
 
-bool ReadsText(ColumnType type) {
-  return type > ColumnType::kBytes && type <= ColumnType::kTimestamp;
+bool MayBeOfType(std::span<const Function> functions, ColumnType type) {
+  if (type > ColumnType::kBytes && type <= ColumnType::kTimestamp) return true;
+  return functions.back().kind == FunctionKind::kSubstringBytes && type != ColumnType::kBytes;
 }
 
 Result<ColumnType> TypeOfFunctions(std::span<const Function> functions,
                                    std::optional<ColumnType> asked) {
   if (asked.has_value() && *asked != ColumnType::kBytes) {
-    if (ReadsText(*asked)) return *asked;
+    if (MayBeOfType(functions, *asked)) return *asked;
     return Invalid(functions.back(), "it returns text, and type " +
                                          std::string(ColumnTypeName(*asked)) + " reads bytes");
   }
@@ -367,6 +408,11 @@ std::string TextOf(const Functions& functions, std::string column) {
       continue;
     }
     text = name + text;
+    if (function.kind == FunctionKind::kSplitPart) {
+      text += ", " + base::QuoteDoubling(function.text, '\'') + ", ";
+      text += std::to_string(function.first) + ")";
+      continue;
+    }
     const bool shows_number = function.first != 0 && !format::AreMultiValued({&function, 1});
     if (shows_number) text += ", " + std::to_string(function.first);
     if (function.count != 0) text += ", " + std::to_string(function.count);

@@ -17,7 +17,7 @@
 namespace tandem::format {
 
 /// Kinds have the numbers from 1 to this one.
-inline constexpr int kFunctionKinds = static_cast<int>(FunctionKind::kTrigrams);
+inline constexpr int kFunctionKinds = static_cast<int>(FunctionKind::kSplitPart);
 
 /// The name that the function has in text; "unknown" for a number that is none.
 std::string_view FunctionName(FunctionKind kind);
@@ -25,16 +25,19 @@ std::string_view FunctionName(FunctionKind kind);
 /// Errors: kInvalidArgument (too many, an unknown kind, an argument that is out of range, a unit or
 /// a path that is none, an empty separator, timestamp_of after another one, two of several values).
 Status CheckFunctions(std::span<const Function> functions);
-/// Whether what functions return can be of the type: text, or read from text.
-bool ReadsText(ColumnType type);
+/// Whether what the functions return can be of the type: text, or read from text; bytes where the
+/// last one cuts them. Requires: `functions` is not empty.
+bool MayBeOfType(std::span<const Function> functions, ColumnType type);
 /// The type of what the last one returns, or the one that is asked for; kBytes asks for none.
 /// Requires: `functions` is not empty and was checked. Errors: kInvalidArgument (the type reads no
-/// text).
+/// text, and the last one cuts no bytes).
 Result<ColumnType> TypeOfFunctions(std::span<const Function> functions,
                                    std::optional<ColumnType> asked);
 
 /// Whether they make several values of one.
 bool AreMultiValued(std::span<const Function> functions);
+/// Whether trigrams is among them.
+bool AreTrigrams(std::span<const Function> functions);
 /// Records the library's version of Unicode in those that depend on it.
 void PinFunctions(std::span<Function> functions);
 /// Without the version if it is the library's.

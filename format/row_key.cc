@@ -125,6 +125,16 @@ void AppendLead(const std::vector<RowKeyPart>& parts, const FieldValues& values,
   }
 }
 
+// What comes before the fields.
+size_t LeadBytes(const std::vector<RowKeyPart>& parts) {
+  size_t bytes = 0;
+  for (const RowKeyPart& part : parts) {
+    if (part.kind == Kind::kField) continue;
+    bytes += part.kind == Kind::kHash ? part.count : format::BucketBytes(part.count);
+  }
+  return bytes;
+}
+
 // Requires: all fields are there.
 std::string KeyOf(const std::vector<RowKeyPart>& parts, const FieldValues& values) {
   std::string rest;
@@ -286,11 +296,7 @@ Result<std::vector<RowKeyField>> RowKeySchema::Decode(std::string_view key) cons
     return Invalid(base::Quote(key) + " is none of " + ToString() + ": at offset " +
                    std::to_string(offset) + ": " + problem);
   };
-  size_t lead_bytes = 0;
-  for (const RowKeyPart& part : parts_) {
-    if (part.kind == Kind::kField) continue;
-    lead_bytes += part.kind == Kind::kHash ? part.count : format::BucketBytes(part.count);
-  }
+  const size_t lead_bytes = LeadBytes(parts_);
   if (key.empty() || key.size() < lead_bytes) return wrong(key.size(), "it ends there");
   ASSIGN_OR_RETURN(FieldValues values, FieldValues::Make(*this, {}));
   std::string_view rest = key.substr(lead_bytes);
@@ -356,6 +362,32 @@ Result<std::vector<RowRange>> RowKeySchema::Between(std::span<const RowKeyField>
   return ranges;
 }
 
+Result<ScanOptions> RowKeySchema::InFieldOrder(std::span<const RowKeyField> prefix,
+                                               const RowKeyBounds& bounds) const {
+  ScanOptions scan;
+  ASSIGN_OR_RETURN(scan.ranges, Between(prefix, bounds));
+  const size_t lead_bytes = LeadBytes(parts_);
+  if (lead_bytes == 0) return scan;
+  if (prefix.empty() && bounds.field.empty()) {
+    // Without fields Between gives one range of all keys.
+    ASSIGN_OR_RETURN(const FieldValues values, FieldValues::Make(*this, {}));
+    Leads leads(values);
+    for (const RowKeyPart& part : parts_) RETURN_IF_ERROR(leads.Add(part));
+    scan.ranges.clear();
+    for (const std::string& lead : leads.all()) {
+      scan.ranges.push_back({.start = lead, .end = EndOf(lead)});
+    }
+  }
+  if (scan.ranges.size() == 1) return scan;
+  if (scan.ranges.size() > kScanLeadsMax) {
+    return Status::Unsupported("row key: the keys begin with " +
+                               std::to_string(scan.ranges.size()) + " values, of which at most " +
+                               std::to_string(kScanLeadsMax) + " are merged; give more fields");
+  }
+  for (RowRange& range : scan.ranges) range.leading_bytes = static_cast<uint32_t>(lead_bytes);
+  return scan;
+}
+
 Result<ScanOptions> RowKeySchema::Newest(std::span<const RowKeyField> prefix, uint64_t count,
                                          const RowKeyBounds& bounds) const {
   if (count == 0) return Invalid("the newest 0 rows: expected a number from 1");
@@ -369,16 +401,7 @@ Result<ScanOptions> RowKeySchema::Newest(std::span<const RowKeyField> prefix, ui
     return Invalid("the field after those that are given is " + base::Quote(field.field) +
                    ", which is no timestamp in order, and does not tell what is new");
   }
-  // Without bounds and fields Ranges does not look at what leads the keys, which has to be one
-  // value for all of them to be in the order of time.
-  Leads leads(values);
-  for (const RowKeyPart& part : parts_) RETURN_IF_ERROR(leads.Add(part));
-  if (leads.all().size() > 1) {
-    return Status::Unsupported("row key: the keys are in " + std::to_string(leads.all().size()) +
-                               " ranges, each in its own order of time; scan them and sort");
-  }
-  ScanOptions scan;
-  ASSIGN_OR_RETURN(scan.ranges, Between(prefix, bounds));
+  ASSIGN_OR_RETURN(ScanOptions scan, InFieldOrder(prefix, bounds));
   scan.reverse = !field.descending;
   scan.limit = count;
   return scan;

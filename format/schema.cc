@@ -13,6 +13,10 @@
 //                                   than the largest
 //                  15  observer *   name, 0 to kObserversMax, each once
 //                  17  row key      declaration as RowKeySchema prints it; left out without one
+//                  19  global *     global index record; with 9, 0 to kIndexesMax
+//                  21  entries of   entries record; left out of a table of the user. The name of a
+//                                   table with it is 0x01, the entries record's table, ".", its
+//                                   index, both in decimal
 //   family          1  id           varint, at most 254
 //                   3  name         as above
 //                   5  max versions varint u32, at least 1
@@ -32,16 +36,22 @@
 //                   9  unique       varint, 1; left out of an index that is not unique
 //                  11  included *   included record, 0 to kIncludedColumnsMax: other columns
 //                  13  where        predicate record; left out of an index of all rows
+//   global index    1  index        index record, ready, without 9, 11 and 13
+//                   3  entries      varint u32, the id of the table that has its entries
+//                   5  since        varint, a sequence; left out while it is built
+//   entries         1  table        varint u32, the id of the table that the index is of
+//                   3  index        varint u32, the id of the index
 //   included        1  family       as in a column record
 //                   3  qualifier    as in a column record
 //   predicate       1  text         1 to 4,096 bytes
 //                   3  column *     column record, as of an index; none is multi-valued
 //                   5  root         condition record (format/condition.cc)
-//   column          1  family       varint u8, an id of the table's families
-//                   3  qualifier    0 to 2,048 bytes
+//   column          1  family       varint u8, an id of the table's families; 255 with 11
+//                   3  qualifier    0 to 2,048 bytes; none with 11
 //                   5  type         varint, a number of ColumnType
 //                   7  descending   varint: 0 or 1
 //                   9  function *   function record, 0 to kFunctionsMax, the innermost first
+//                  11  row key      varint, 1: a part of the row key (functions.h); else left out
 //   function        1  kind         varint u8, a number of FunctionKind
 //                   3  first        varint; 0 is left out, as below
 //                   5  count        varint
@@ -78,8 +88,12 @@ enum TableTag : uint64_t {
   kColumnType = 11,
   kNextIndex = 13,
   kObserver = 15,
-  kRowKey = 17
+  kRowKey = 17,
+  kGlobal = 19,
+  kEntriesOf = 21
 };
+enum GlobalTag : uint64_t { kGlobalIndex = 1, kEntriesTable = 3, kSince = 5 };
+enum EntriesTag : uint64_t { kOfTable = 1, kOfIndex = 3 };
 enum FamilyTag : uint64_t {
   kFamilyId = 1,
   kFamilyName = 3,
@@ -106,7 +120,8 @@ enum ColumnTag : uint64_t {
   kQualifier = 3,
   kType = 5,
   kDescending = 7,
-  kFunction = 9
+  kFunction = 9,
+  kOfRowKey = 11
 };
 enum FunctionTag : uint64_t { kFunctionKind = 1, kFirst = 3, kCount = 5, kText = 7 };
 
@@ -286,6 +301,7 @@ std::string EncodeColumn(const IndexColumnRecord& column) {
   for (const Function& function : column.functions) {
     AppendField(&out, kFunction, EncodeFunction(function));
   }
+  if (column.is_of_row_key()) AppendNumberField(&out, kOfRowKey, 1);
   return out;
 }
 
@@ -326,12 +342,22 @@ void AddFunction(FieldReader* fields, IndexColumnRecord* column) {
   column->functions.push_back(std::move(*function));
 }
 
+// Whether a column of the row key's family is a part of the row key.
+bool IsPartOfRowKey(const IndexColumnRecord& column) {
+  return column.qualifier.empty() && !column.functions.empty() &&
+         !AreMultiValued(column.functions) &&
+         column.functions.front().kind != FunctionKind::kTimestampOf;
+}
+
 Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
   FieldReader fields(bytes, "column record");
   IndexColumnRecord column;
+  bool is_of_row_key = false;
   while (fields.Next()) {
     if (ReadColumnField(&fields, &column)) continue;
-    if (fields.tag() == kDescending) {
+    if (fields.tag() == kOfRowKey) {
+      is_of_row_key = fields.Flag();
+    } else if (fields.tag() == kDescending) {
       column.descending = fields.Number(1) == 1;
     } else if (fields.tag() == kFunction) {
       AddFunction(&fields, &column);
@@ -340,11 +366,16 @@ Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
     }
   }
   RETURN_IF_ERROR(fields.Finish({kColumnFamily, kQualifier, kType, kDescending}));
+  if (is_of_row_key != column.is_of_row_key() || (is_of_row_key && !IsPartOfRowKey(column))) {
+    return Status::Corruption("column record: expected functions of the row key, of one value");
+  }
   if (column.functions.empty()) return column;
   if (const Status status = CheckFunctions(column.functions); !status.ok()) {
     return Status::Corruption("column record: " + std::string(status.message()));
   }
-  if (!ReadsText(column.type)) return Status::Corruption("column record: functions return text");
+  if (!MayBeOfType(column.functions, column.type)) {
+    return Status::Corruption("column record: functions return text");
+  }
   return column;
 }
 
@@ -380,6 +411,7 @@ void AddPredicateColumn(FieldReader* fields, IndexPredicate* predicate) {
   Result<IndexColumnRecord> column = DecodeColumn(fields->Repeated());
   if (!column) return fields->Fail(column.error());
   if (AreMultiValued(column->functions)) return fields->FailCorrupt("it has several values");
+  if (column->is_of_row_key()) return fields->FailCorrupt("it is of the row key");
   predicate->columns.push_back(*std::move(column));
 }
 
@@ -536,7 +568,7 @@ void AddIndex(FieldReader* fields, TableRecord* table) {
     return fields->FailCorrupt("an index's id or name repeats");
   }
   if (index->AnyColumn([table](const IndexColumnRecord& column) {
-        return table->FindFamily(column.family) == nullptr;
+        return !column.is_of_row_key() && table->FindFamily(column.family) == nullptr;
       })) {
     return fields->FailCorrupt("an index's column lies in a family that does not exist");
   }
@@ -546,6 +578,100 @@ void AddIndex(FieldReader* fields, TableRecord* table) {
     }
   }
   table->indexes.push_back(std::move(*index));
+}
+
+std::string EncodeGlobal(const GlobalIndexRecord& global) {
+  std::string out;
+  AppendField(&out, kGlobalIndex, EncodeIndex(global.index));
+  AppendNumberField(&out, kEntriesTable, global.entries.value);
+  if (global.since.has_value()) AppendNumberField(&out, kSince, global.since->value);
+  return out;
+}
+
+void SetGlobalIndex(FieldReader* fields, GlobalIndexRecord* global) {
+  Result<IndexRecord> index = DecodeIndex(fields->Bytes());
+  if (!index) return fields->Fail(index.error());
+  if (index->unique || !index->included.empty() || index->where.has_value() ||
+      index->state != IndexState::kReady) {
+    return fields->FailCorrupt("a global index is unique, covering, partial or not ready");
+  }
+  if (index->AnyColumn([](const auto& column) { return AreMultiValued(column.functions); })) {
+    return fields->FailCorrupt("a column of a global index has several values");
+  }
+  global->index = *std::move(index);
+}
+
+Result<GlobalIndexRecord> DecodeGlobal(std::string_view bytes) {
+  FieldReader fields(bytes, "global index record");
+  GlobalIndexRecord global;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kGlobalIndex:
+        SetGlobalIndex(&fields, &global);
+        break;
+      case kEntriesTable:
+        global.entries = TableId(static_cast<uint32_t>(fields.Number(UINT32_MAX)));
+        break;
+      case kSince:
+        global.since = SequenceNumber(fields.Number(kSequenceMax.value));
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kGlobalIndex, kEntriesTable}));
+  return global;
+}
+
+void AddGlobal(FieldReader* fields, TableRecord* table) {
+  if (table->indexes.size() + table->global_indexes.size() == kIndexesMax) {
+    return fields->Fail(TooMany("indexes", kIndexesMax));
+  }
+  Result<GlobalIndexRecord> global = DecodeGlobal(fields->Repeated());
+  if (!global) return fields->Fail(global.error());
+  const IndexRecord& index = global->index;
+  if (table->FindIndex(index.id) != nullptr || table->FindGlobal(index.id) != nullptr ||
+      table->HasIndexNamed(index.name)) {
+    return fields->FailCorrupt("an index's id or name repeats");
+  }
+  if (index.AnyColumn([table](const IndexColumnRecord& column) {
+        return table->FindFamily(column.family) == nullptr;
+      })) {
+    return fields->FailCorrupt("an index's column lies in a family that does not exist");
+  }
+  table->global_indexes.push_back(*std::move(global));
+}
+
+void SetEntriesOf(FieldReader* fields, TableRecord* table) {
+  FieldReader of(fields->Bytes(), "entries record");
+  EntriesOf entries{};
+  while (of.Next()) {
+    if (of.tag() == kOfTable) {
+      entries.table = TableId(static_cast<uint32_t>(of.Number(UINT32_MAX)));
+    } else if (of.tag() == kOfIndex) {
+      entries.index = IndexId(static_cast<uint32_t>(of.Number(UINT32_MAX)));
+    } else {
+      of.Unknown();
+    }
+  }
+  const Status status = of.Finish({kOfTable, kOfIndex});
+  if (!status.ok()) return fields->Fail(status);
+  table->entries_of = entries;
+}
+
+// Of a table with entries its own, of another one a valid name.
+std::string TableNameField(FieldReader* fields) {
+  const std::string_view name = fields->Bytes();
+  if (!IsValidName(name) && !IsEntriesName(name)) {
+    fields->FailCorrupt("expected a name of 1 to 255 bytes");
+  }
+  return std::string(name);
+}
+
+Status CheckEntriesName(const TableRecord& table) {
+  const bool fits = table.entries_of.has_value() ? table.name == MakeEntriesName(*table.entries_of)
+                                                 : !IsEntriesName(table.name);
+  return fits ? Status() : Status::Corruption("table record: the name is not that of its entries");
 }
 
 void AddColumnType(FieldReader* fields, TableRecord* table) {
@@ -587,133 +713,7 @@ std::string RowKeyField(FieldReader* fields) {
   return std::string(text);
 }
 
-// The least id above those of the indexes.
-IndexId LeastNextIndex(const TableRecord& table) {
-  uint32_t next = 1;
-  for (const IndexRecord& index : table.indexes) {
-    next = std::max(next, index.id.value == UINT32_MAX ? UINT32_MAX : index.id.value + 1);
-  }
-  return IndexId(next);
-}
-
 }  // namespace
-
-bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b) {
-  return a.family == b.family && a.qualifier == b.qualifier && a.type == b.type &&
-         a.functions == b.functions;
-}
-
-bool LivesLonger(const FamilyOptions& options, const FamilyOptions& other) {
-  return other.ttl_micros != 0 &&
-         (options.ttl_micros == 0 || options.ttl_micros > other.ttl_micros);
-}
-
-bool KeepsMore(const FamilyOptions& options, const FamilyOptions& other) {
-  return options.max_versions > other.max_versions || LivesLonger(options, other);
-}
-
-bool HaveSameFormerLimits(const TableRecord& a, const TableRecord& b) {
-  return std::ranges::all_of(a.families, [&b](const FamilyRecord& family) {
-    const FamilyRecord* other = b.FindFamily(family.id);
-    return other == nullptr || other->former_limits == family.former_limits;
-  });
-}
-
-bool ComesBefore(const ColumnTypeRecord& a, const ColumnTypeRecord& b) {
-  return std::tie(a.family, a.qualifier) < std::tie(b.family, b.qualifier);
-}
-
-bool IsValidName(std::string_view name) {
-  const auto is_control = [](char c) { return static_cast<uint8_t>(c) < 0x20 || c == 0x7f; };
-  return !name.empty() && name.size() <= kNameBytesMax &&
-         std::none_of(name.begin(), name.end(), is_control);
-}
-
-std::optional<int64_t> FamilyRecord::ExpiredThrough(int64_t now_micros) const {
-  if (dropped) return std::numeric_limits<int64_t>::max();
-  int64_t bound = 0;
-  if (options.ttl_micros <= 0 || __builtin_sub_overflow(now_micros, options.ttl_micros, &bound)) {
-    return std::nullopt;
-  }
-  return bound;
-}
-
-std::optional<int64_t> FamilyRecord::ExpiredThrough(int64_t now_micros,
-                                                    SequenceNumber sequence) const {
-  std::optional<int64_t> through = ExpiredThrough(now_micros);
-  for (const FormerLimits& limits : former_limits) {
-    if (sequence < limits.changed_at) through = std::max(through, limits.expired_through);
-  }
-  return through;
-}
-
-bool FamilyRecord::may_expire() const {
-  return dropped || options.ttl_micros != 0 ||
-         std::ranges::any_of(former_limits, [](const FormerLimits& limits) {
-           return limits.expired_through.has_value();
-         });
-}
-
-const FamilyRecord* TableRecord::FindFamily(std::string_view family_name) const {
-  for (const FamilyRecord& family : families) {
-    if (!family.dropped && family.options.name == family_name) return &family;
-  }
-  return nullptr;
-}
-
-const FamilyRecord& TableRecord::first_family() const {
-  return *std::find_if(families.begin(), families.end(),
-                       [](const FamilyRecord& family) { return !family.dropped; });
-}
-
-size_t TableRecord::family_count() const {
-  return static_cast<size_t>(
-      std::count_if(families.begin(), families.end(),
-                    [](const FamilyRecord& family) { return !family.dropped; }));
-}
-
-SequenceNumber TableRecord::last_limits_change() const {
-  SequenceNumber last;
-  for (const FamilyRecord& family : families) {
-    if (!family.former_limits.empty())
-      last = std::max(last, family.former_limits.back().changed_at);
-  }
-  return last;
-}
-
-const FamilyRecord* TableRecord::FindFamily(FamilyId family) const {
-  for (const FamilyRecord& record : families) {
-    if (record.id == family) return &record;
-  }
-  return nullptr;
-}
-
-const IndexRecord* TableRecord::FindIndex(std::string_view index_name) const {
-  for (const IndexRecord& index : indexes) {
-    if (index.name == index_name) return &index;
-  }
-  return nullptr;
-}
-
-const IndexRecord* TableRecord::FindIndex(IndexId index_id) const {
-  for (const IndexRecord& index : indexes) {
-    if (index.id == index_id) return &index;
-  }
-  return nullptr;
-}
-
-ColumnType TableRecord::TypeOf(FamilyId family, std::string_view qualifier) const {
-  for (const ColumnTypeRecord& column : columns) {
-    if (column.family == family && column.qualifier == qualifier) return column.type;
-  }
-  for (const IndexRecord& index : indexes) {
-    for (const IndexColumnRecord& column : index.columns) {
-      if (!column.functions.empty()) continue;
-      if (column.family == family && column.qualifier == qualifier) return column.type;
-    }
-  }
-  return ColumnType::kBytes;
-}
 
 void EncodeTable(const TableRecord& table, std::string* out) {
   AppendNumberField(out, kTableId, table.id.value);
@@ -729,6 +729,15 @@ void EncodeTable(const TableRecord& table, std::string* out) {
   }
   for (const std::string& observer : table.observers) AppendField(out, kObserver, observer);
   if (!table.row_key.empty()) AppendField(out, kRowKey, table.row_key);
+  for (const GlobalIndexRecord& global : table.global_indexes) {
+    AppendField(out, kGlobal, EncodeGlobal(global));
+  }
+  if (table.entries_of.has_value()) {
+    std::string of;
+    AppendNumberField(&of, kOfTable, table.entries_of->table.value);
+    AppendNumberField(&of, kOfIndex, table.entries_of->index.value);
+    AppendField(out, kEntriesOf, of);
+  }
 }
 
 Result<TableRecord> DecodeTable(std::string_view bytes) {
@@ -740,7 +749,7 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
         table.id = TableId(static_cast<uint32_t>(fields.Number(UINT32_MAX)));
         break;
       case kTableName:
-        table.name = NameField(&fields);
+        table.name = TableNameField(&fields);
         break;
       case kSecret: {
         const std::string_view secret = fields.FixedBytes(kHashSecretBytes);
@@ -765,6 +774,12 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
       case kRowKey:
         table.row_key = RowKeyField(&fields);
         break;
+      case kGlobal:
+        AddGlobal(&fields, &table);
+        break;
+      case kEntriesOf:
+        SetEntriesOf(&fields, &table);
+        break;
       default:
         fields.Unknown();
     }
@@ -773,6 +788,7 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
   if (table.family_count() == 0) {
     return Status::Corruption("table record: all families are dropped");
   }
+  RETURN_IF_ERROR(CheckEntriesName(table));
   table.next_index = std::max(table.next_index, LeastNextIndex(table));
   return table;
 }

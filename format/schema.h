@@ -21,6 +21,10 @@ namespace tandem::format {
 inline constexpr size_t kHashSecretBytes = 192;
 
 inline constexpr uint8_t kFamilyIdMax = 254;  ///< 255 is kKeysOwner.
+/// In the place of a column's family: the column is a part of the row key.
+inline constexpr FamilyId kRowKeyFamily{255};
+/// The row key in text, in the place of a column.
+inline constexpr std::string_view kRowKeyColumn = "_row";
 
 /// Limits that a family had before they were changed. What they had hidden stays hidden.
 struct FormerLimits {
@@ -65,12 +69,18 @@ struct ColumnTypeRecord {
   ColumnType type = ColumnType::kBytes;
 };
 
+/// A column, or a part of the row key: a row is taken to have one Put of its key then, in every
+/// source that has cells of it, and that is never deleted (index/put_key.h).
 struct IndexColumnRecord {
-  FamilyId family;
-  std::string qualifier;
+  FamilyId family;        ///< kRowKeyFamily: it is a part of the row key, and has functions.
+  std::string qualifier;  ///< Of such a part: empty.
   ColumnType type = ColumnType::kBytes;  ///< With functions, of text that they return.
   bool descending = false;
   Functions functions = {};  ///< Checked (format/functions.h).
+
+  bool is_of_row_key() const { return family == kRowKeyFamily; }
+  /// Its qualifier, or that it is the row key.
+  std::string_view name() const { return is_of_row_key() ? kRowKeyColumn : qualifier; }
 };
 /// Whether both have the same values: of one column, by the same functions, as one type.
 bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b);
@@ -104,8 +114,15 @@ struct IndexRecord {
   std::vector<IncludedColumnRecord> included = {};
   std::optional<IndexPredicate> where = std::nullopt;
 
-  /// Whether its entries depend on several columns, which may lie in several sources (rule 14).
-  bool is_of_several() const { return columns.size() > 1 || where.has_value(); }
+  /// Whether its entries depend on more than the Puts of one column: on several columns, which may
+  /// lie in several sources (rule 14), or on the row key. Such an index has no dead postings.
+  bool is_of_several() const {
+    return columns.size() > 1 || where.has_value() || columns.front().is_of_row_key();
+  }
+  /// Whether it has the row key alone: the entry of a row is the same in all sources.
+  bool is_of_row_key_alone() const {
+    return !where.has_value() && std::ranges::all_of(columns, &IndexColumnRecord::is_of_row_key);
+  }
   /// Calls `use(column)` for the columns that its entries depend on.
   template <typename Use>
   void ForEachColumn(Use&& use) const {
@@ -125,12 +142,31 @@ struct IndexRecord {
   }
 };
 
+/// An index whose entries are in a table of their own (IndexPlacement::kGlobal).
+struct GlobalIndexRecord {
+  IndexRecord index;
+  TableId entries;  ///< That table.
+  /// Reads at this sequence and later ones find all entries; nullopt: it is being built.
+  std::optional<SequenceNumber> since = std::nullopt;
+};
+
+/// Of which index a table has the entries.
+struct EntriesOf {
+  TableId table;
+  IndexId index;
+  bool operator==(const EntriesOf&) const = default;
+};
+
 struct TableRecord {
   TableId id;
   std::string name;
   std::array<char, kHashSecretBytes> hash_secret{};
   std::vector<FamilyRecord> families;
-  std::vector<IndexRecord> indexes;
+  std::vector<IndexRecord> indexes;  ///< Those that files have sections of.
+  std::vector<GlobalIndexRecord> global_indexes = {};
+  /// The table has the entries of a global index: nobody but the engine reads or writes it, and its
+  /// name, which MakeEntriesName makes, is no valid one.
+  std::optional<EntriesOf> entries_of = std::nullopt;
   /// Of columns whose type is not that of the first index over them.
   std::vector<ColumnTypeRecord> columns = {};
   /// An index that is added gets at least this id: ids of dropped ones are never given out again.
@@ -153,10 +189,18 @@ struct TableRecord {
   /// nullptr when there is none of that name (or id).
   const IndexRecord* FindIndex(std::string_view index_name) const;
   const IndexRecord* FindIndex(IndexId index) const;
+  const GlobalIndexRecord* FindGlobal(std::string_view index_name) const;
+  const GlobalIndexRecord* FindGlobal(IndexId index) const;
+  bool HasIndexNamed(std::string_view index_name) const {
+    return FindIndex(index_name) != nullptr || FindGlobal(index_name) != nullptr;
+  }
   /// What `columns` says, else the type of the first index over the column itself, without
   /// functions, else kBytes (rule 34).
   ColumnType TypeOf(FamilyId family, std::string_view qualifier) const;
 };
+
+/// The least id above those of the table's indexes.
+IndexId LeastNextIndex(const TableRecord& table);
 
 /// Whether both have the same former limits of the families that both have.
 bool HaveSameFormerLimits(const TableRecord& a, const TableRecord& b);
@@ -167,6 +211,11 @@ bool ComesBefore(const ColumnTypeRecord& a, const ColumnTypeRecord& b);
 /// Whether `name` is valid for a table, family, index or observer: 1 to kNameBytesMax bytes, no
 /// control characters.
 bool IsValidName(std::string_view name);
+
+/// The name of a table that has the entries of a global index: no valid name, and another one for
+/// each index of a database.
+std::string MakeEntriesName(const EntriesOf& of);
+bool IsEntriesName(std::string_view name);
 
 /// Appends the encoded record; schema.cc has the table of fields.
 void EncodeTable(const TableRecord& table, std::string* out);

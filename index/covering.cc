@@ -33,6 +33,7 @@ std::vector<IncludedColumnRecord> CoveredColumns(const IndexRecord& index) {
   if (index.included.empty()) return columns;
   columns = index.included;
   for (const IndexColumnRecord& column : index.columns) {
+    if (column.is_of_row_key()) continue;  // The record has the key.
     columns.push_back({.family = column.family, .qualifier = column.qualifier});
   }
   std::sort(columns.begin(), columns.end(), IsBefore);

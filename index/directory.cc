@@ -79,6 +79,15 @@ void IndexDirectory::GatherHeads() {
   }
 }
 
+uint32_t IndexDirectory::LeafOfEntry(uint64_t number) const {
+  uint32_t low = 0, high = count_;  // The leaf is at or after `low`.
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    (EntriesBefore(middle) <= number ? low : high) = middle;
+  }
+  return low;
+}
+
 uint32_t IndexDirectory::LeafOf(std::string_view key) const {
   if (count_ == 1) return 0;
   const std::string_view prefix = Separator(1).substr(0, prefix_bytes_);

@@ -54,7 +54,9 @@ class IndexDirectory {
   /// The leaf that holds `key`, if any does: every key of earlier leaves is smaller, every key of
   /// later ones greater.
   uint32_t LeafOf(std::string_view key) const;
-  /// The same, faster if it is `guess`. Requires: guess < leaf_count().
+  /// The leaf that has the entry `number`. Requires: number < entries().
+  uint32_t LeafOfEntry(uint64_t number) const;
+  /// As LeafOf, faster if it is `guess`. Requires: guess < leaf_count().
   uint32_t LeafOf(std::string_view key, uint32_t guess) const {
     const bool is_guess =
         Separator(guess) <= key && (guess + 1 == count_ || key < Separator(guess + 1));

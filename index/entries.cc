@@ -103,15 +103,35 @@ bool MaySatisfy(const IndexPredicate& predicate, std::span<const Cell> cells, bo
   return TruthOf(predicate, puts) != Truth::kFalse;
 }
 
+// Of a partial index over a multi-valued column: each value of the current Put has an entry. A row
+// without a value has one that leaves the column out.
+void AddSeveral(const IndexColumnRecord& column, const ColumnCells& found, const Cell* current,
+                bool has_current, RowIndexFacts* facts) {
+  PutKeys scratch;
+  for (const Cell& put : found.cells) {
+    if (put.kind != CellKind::kPut) continue;
+    const std::span<const std::string_view> keys = scratch.Of(column, put);
+    facts->present |= !keys.empty();
+    if (!has_current || &put != current) continue;
+    for (const std::string_view key : keys) facts->entries.push_back({std::string(key), true});
+  }
+  if (!has_current || !facts->entries.empty()) return;
+  std::string absent;
+  AppendAbsentKey(column, &absent);
+  facts->entries.push_back({std::move(absent), true});
+}
+
 // Requires: the index is of several columns.
-void FactsOfColumns(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts) {
+void FactsOfColumns(const IndexRecord& index, std::string_view row_key, std::span<const Cell> cells,
+                    RowIndexFacts* facts) {
   const IndexColumnRecord& first = index.columns.front();
+  const Cell row_put = RowKeyPut(row_key);
   *facts = {};
   std::array<const Cell*, kIndexColumnsMax> current;
   ColumnCells of_first;
   bool has_current = false;
   for (size_t i = 0; i < index.columns.size(); ++i) {
-    const ColumnCells found = FindColumn(index.columns[i], cells);
+    const ColumnCells found = FindColumn(index.columns[i], row_put, cells);
     if (i == 0) of_first = found;
     has_current |= !found.empty();
     current[i] = CurrentPut(found);
@@ -123,8 +143,12 @@ void FactsOfColumns(const IndexRecord& index, std::span<const Cell> cells, RowIn
     const bool may_satisfy = MaySatisfy(*index.where, cells, &has_current);
     has_current &= may_satisfy;
   }
+  if (IsMultiValued(first)) return AddSeveral(first, of_first, current[0], has_current, facts);
   if (has_current) {
-    AppendEntry(index, std::span(current).first(index.columns.size()), &key);
+    const size_t keys = AppendEntry(index, std::span(current).first(index.columns.size()), &key);
+    has_current = keys > 0 || !index.is_of_row_key_alone();
+  }
+  if (has_current) {
     facts->entries.push_back({std::move(key), true});
   }
   facts->present = current[0] != nullptr && AppendPutKey(first, *current[0], &first_key);
@@ -188,8 +212,9 @@ size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, 
   return keys;
 }
 
-void FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts) {
-  if (index.is_of_several()) return FactsOfColumns(index, cells, facts);
+void FactsOfRow(const IndexRecord& index, std::string_view row_key, std::span<const Cell> cells,
+                RowIndexFacts* facts) {
+  if (index.is_of_several()) return FactsOfColumns(index, row_key, cells, facts);
   const IndexColumnRecord& column = index.columns.front();
   const ColumnCells found = FindColumn(column, cells);
   facts->entries.clear();

@@ -9,7 +9,11 @@
 //   - in a memstore each operation on any of them has an entry, of the columns that it puts.
 // A partial index is kept as one over several columns, those of its predicate among them, though
 // these have no part in the key. It has the current entries alone, and leaves out those of which
-// the predicate is false by what the source knows (index/partial.h).
+// the predicate is false by what the source knows (index/partial.h). It may be over one
+// multi-valued column: then each value of the current Put has a current entry.
+// An index over parts of the row key, or over some and columns, is kept as one over several columns
+// too: each row of a source has a Put of its key there (RowKeyPut). A row has no entry if it has
+// the row key alone and the functions make no value of it.
 // A column that has no such Put there is encoded as absent, and that means: not known here. The row
 // may have the column in another source (engine/source/column_order.h). So a write reads no old
 // row.
@@ -59,6 +63,13 @@ inline ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const C
   return FindColumn(column.family, column.qualifier, cells);
 }
 
+/// The same; of a part of the row key, the row's own `row_put`. Lifetime: also of that.
+inline ColumnCells FindColumn(const IndexColumnRecord& column, const Cell& row_put,
+                              std::span<const Cell> cells) {
+  if (column.is_of_row_key()) return {{}, {&row_put, 1}};
+  return FindColumn(column, cells);
+}
+
 /// Whether `cell` is of the column, or a DeleteFamily of its family.
 bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell);
 /// Whether the index entries of a row, or their records, depend on `cell`: it is of a column that
@@ -69,9 +80,10 @@ bool ConcernsIndex(const TableRecord& table, const Cell& cell);
 /// without a key counts as none. Returns how many have a key. Requires: no column is multi-valued.
 size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out);
 
-/// Fills `*facts` (replaced). Requires: `cells` is one row as the file holds it, sorted by
-/// CellLess.
-void FactsOfRow(const IndexRecord& index, std::span<const Cell> cells, RowIndexFacts* facts);
+/// Fills `*facts` (replaced). Requires: `cells` is one row as the file holds it, at least the cells
+/// that concern the index, sorted by CellLess.
+void FactsOfRow(const IndexRecord& index, std::string_view row_key, std::span<const Cell> cells,
+                RowIndexFacts* facts);
 
 /// Whether a row is clean: at least one Put, at most one Put per column, no marker (rule 7).
 bool IsCleanRow(std::span<const Cell> cells);

@@ -12,6 +12,13 @@
 
 namespace tandem::format {
 
+Cell RowKeyPut(std::string_view row_key) {
+  Cell put;
+  put.family = kRowKeyFamily;
+  put.value = row_key;
+  return put;
+}
+
 bool IsMultiValued(const IndexColumnRecord& column) { return AreMultiValued(column.functions); }
 
 void ValuesOfPut(const IndexColumnRecord& column, const Cell& put, ValueList* values) {

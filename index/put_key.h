@@ -14,6 +14,9 @@
 
 namespace tandem::format {
 
+/// The Put that a row is taken to have of each part of its key. Lifetime: of `row_key`.
+Cell RowKeyPut(std::string_view row_key);
+
 /// Whether a Put of the column has several values. Such a column is the only one of its index.
 bool IsMultiValued(const IndexColumnRecord& column);
 

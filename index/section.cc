@@ -81,6 +81,38 @@ class StoredIndexSection final : public IndexSection {
     return true;
   }
 
+  Result<EntryValue> ValueOfEntry(IndexPart part, uint64_t number) override {
+    const IndexPartReader& reader = Part(part);
+    ASSIGN_OR_RETURN(const IndexDirectory* directory, reader.Directory());
+    ASSIGN_OR_RETURN(const LoadedLeaf leaf,
+                     reader.Leaf(directory->LeafOfEntry(number), Through::kCache));
+    const uint64_t before = leaf.leaf.entries_before();
+    uint32_t low = 0, high = leaf.leaf.value_count();  // The value is at or after `low`.
+    while (high - low > 1) {
+      const uint32_t middle = low + (high - low) / 2;
+      (before + leaf.leaf.EntriesBefore(middle) <= number ? low : high) = middle;
+    }
+    EntryValue value{.key = {}, .first = before + leaf.leaf.EntriesBefore(low)};
+    if (!leaf.leaf.Key(low, &value.key)) return reader.BadLeaf(leaf);
+    return value;
+  }
+
+  Status VisitEntries(IndexPart part, const EntryVisitor& visit) override {
+    const IndexPartReader& reader = Part(part);
+    if (reader.empty()) return {};
+    ASSIGN_OR_RETURN(const IndexDirectory* directory, reader.Directory());
+    StreamReader postings = reader.Postings(Through::kCache);
+    std::vector<uint32_t> ordinals;
+    for (uint32_t i = 0; i < directory->leaf_count(); ++i) {
+      ASSIGN_OR_RETURN(const LoadedLeaf leaf, reader.Leaf(i, Through::kCache));
+      ordinals.clear();
+      RETURN_IF_ERROR(
+          reader.AppendOrdinals(leaf, {0, leaf.leaf.value_count()}, {&postings, {}}, &ordinals));
+      RETURN_IF_ERROR(visit(ordinals));
+    }
+    return {};
+  }
+
   std::unique_ptr<IndexValueCursor> NewCursor(IndexPart part) override {
     return NewPartCursor(Part(part), Through::kCache);
   }

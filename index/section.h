@@ -11,7 +11,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "format/bitmap.h"
@@ -59,6 +62,18 @@ class IndexSection {
   Status AppendOrdinals(IndexPart part, const KeyRange& range, std::vector<uint32_t>* out) {
     return AppendOrdinals(part, range, {}, out);
   }
+  /// The value that has the entry `number`, from 0, of those of the part by value and then ordinal:
+  /// its key, and the number of its first entry. Requires: the part has more entries. Errors:
+  /// kCorruption, kIoError. Cost: one leaf.
+  struct EntryValue {
+    std::string key;
+    uint64_t first = 0;
+  };
+  virtual Result<EntryValue> ValueOfEntry(IndexPart part, uint64_t number) = 0;
+  /// Calls `visit` with the ordinals of all entries of the part in the order of their numbers, leaf
+  /// by leaf. Ends with the first error of `visit`.
+  using EntryVisitor = std::function<Status(std::span<const uint32_t> ordinals)>;
+  virtual Status VisitEntries(IndexPart part, const EntryVisitor& visit) = 0;
   virtual std::unique_ptr<IndexValueCursor> NewCursor(IndexPart part) = 0;
   /// As NewCursor, but bypasses the cache: for merges, which read all of a section once.
   virtual std::unique_ptr<IndexValueCursor> NewUncachedCursor(IndexPart part) = 0;

@@ -84,7 +84,7 @@ struct IndexSectionWriter::Impl {
   }
   /// Finds `puts` if each column has at most one Put in the row, which nothing there can hide, of
   /// one value: the common case.
-  bool FindSinglePuts(std::span<const Cell> cells);
+  bool FindSinglePuts(std::string_view row_key, std::span<const Cell> cells);
   std::optional<size_t> AppendSinglePuts();
   /// Of the row that FindSinglePuts found: whether the index is of it.
   bool MaySatisfy() const {
@@ -92,7 +92,7 @@ struct IndexSectionWriter::Impl {
   }
   bool HasHiddenPut() const;
   template <typename Change>
-  void ForEachEntry(std::span<const Cell> cells, Change change);
+  void ForEachEntry(std::string_view row_key, std::span<const Cell> cells, Change change);
   Status WritePart(IndexPart which, uint32_t row_count, SectionWriter* out, IndexSummary* summary);
   Status WriteRecords(SectionWriter* out);
 
@@ -108,6 +108,7 @@ struct IndexSectionWriter::Impl {
   RowIndexFacts facts;
   std::string key;
   std::vector<const Cell*> puts;                // Of the columns of a row; nullptr: none.
+  Cell row_put;                                 // Of its key.
   std::vector<const Cell*> where_puts;          // Likewise, of those of the predicate.
   std::optional<IndexRecordCollector> records;  // nullopt: the index includes no columns.
   std::vector<uint32_t> order;                  // Of the current entries, if there are records.
@@ -131,8 +132,8 @@ IndexSectionWriter::~IndexSectionWriter() = default;
 void IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
                                 std::span<const Cell> cells) {
   if (impl_->records.has_value()) impl_->records->Add(ordinal, row_key, cells);
-  if (impl_->FindSinglePuts(cells)) return impl_->AddSinglePuts(ordinal, row_key);
-  FactsOfRow(impl_->index, cells, &impl_->facts);
+  if (impl_->FindSinglePuts(row_key, cells)) return impl_->AddSinglePuts(ordinal, row_key);
+  FactsOfRow(impl_->index, row_key, cells, &impl_->facts);
   impl_->is_complete &= impl_->facts.complete;
   impl_->Mark(ordinal, impl_->facts.present, impl_->facts.touched);
   for (const IndexEntry& entry : impl_->facts.entries) {
@@ -144,7 +145,8 @@ void IndexSectionWriter::CopyRow(Ordinal ordinal, std::string_view row_key,
                                  std::span<const Cell> cells) {
   if (impl_->records.has_value()) impl_->records->Add(ordinal, row_key, cells);
   const IndexColumnRecord& column = impl_->index.columns.front();
-  const ColumnCells found = FindColumn(column, cells);
+  const Cell row_put = RowKeyPut(row_key);
+  const ColumnCells found = FindColumn(column, row_put, cells);
   // Functions are not computed again: the input knows which rows have an entry.
   const bool is_known_here = column.functions.empty();
   impl_->Mark(ordinal, is_known_here && HasEntry(column, found), !found.empty());
@@ -159,10 +161,12 @@ Status IndexSectionWriter::Impl::MarkCopied(const Input& input) {
   return {};
 }
 
-bool IndexSectionWriter::Impl::FindSinglePuts(std::span<const Cell> cells) {
+bool IndexSectionWriter::Impl::FindSinglePuts(std::string_view row_key,
+                                              std::span<const Cell> cells) {
   if (is_multi_valued) return false;
-  const auto find = [cells](const IndexColumnRecord& column, const Cell** put) {
-    const ColumnCells found = FindColumn(column, cells);
+  row_put = RowKeyPut(row_key);
+  const auto find = [this, cells](const IndexColumnRecord& column, const Cell** put) {
+    const ColumnCells found = FindColumn(column, row_put, cells);
     *put = found.empty() ? nullptr : found.cells.data();
     return found.empty() || found.is_single_put();
   };
@@ -193,7 +197,7 @@ std::optional<size_t> IndexSectionWriter::Impl::AppendSinglePuts() {
     return std::nullopt;
   }
   const size_t keys = AppendEntry(index, puts, &key);
-  if (keys == 0 && !index.is_of_several()) key.clear();
+  if (keys == 0 && (!index.is_of_several() || index.is_of_row_key_alone())) key.clear();
   return keys;
 }
 
@@ -206,26 +210,28 @@ bool IndexSectionWriter::Impl::HasHiddenPut() const {
 
 // Calls change(digest, key) for each entry of the row, with the digest of its part.
 template <typename Change>
-void IndexSectionWriter::Impl::ForEachEntry(std::span<const Cell> cells, Change change) {
-  if (FindSinglePuts(cells)) {
+void IndexSectionWriter::Impl::ForEachEntry(std::string_view row_key, std::span<const Cell> cells,
+                                            Change change) {
+  if (FindSinglePuts(row_key, cells)) {
     if (AppendSinglePuts().has_value() && !key.empty() && MaySatisfy()) {
       change(&current_part.digest, key);
     }
     return;
   }
-  FactsOfRow(index, cells, &facts);
+  FactsOfRow(index, row_key, cells, &facts);
   for (const IndexEntry& entry : facts.entries) change(&part(entry.current).digest, entry.key);
 }
 
 void IndexSectionWriter::SubtractRow(std::string_view row_key, std::span<const Cell> cells) {
-  impl_->ForEachEntry(cells, [row_key](IndexDigest* digest, std::string_view key) {
+  impl_->ForEachEntry(row_key, cells, [row_key](IndexDigest* digest, std::string_view key) {
     digest->Subtract(key, row_key);
   });
 }
 
 void IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell> cells) {
-  impl_->ForEachEntry(
-      cells, [row_key](IndexDigest* digest, std::string_view key) { digest->Add(key, row_key); });
+  impl_->ForEachEntry(row_key, cells, [row_key](IndexDigest* digest, std::string_view key) {
+    digest->Add(key, row_key);
+  });
 }
 
 void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint32_t> map,

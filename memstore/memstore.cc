@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/mutex.h"
+#include "format/functions.h"
 #include "format/hash.h"
 #include "index/entries.h"
 #include "index/partial.h"
@@ -84,9 +85,7 @@ struct Memstore::RowFound {
 
 // Trigrams are as many as the characters of a value. With a buffer each would take some 40 bytes.
 bool IsBuffered(const format::IndexRecord& index) {
-  return std::ranges::none_of(index.columns.front().functions, [](const Function& function) {
-    return function.kind == FunctionKind::kTrigrams;
-  });
+  return !format::AreTrigrams(index.columns.front().functions);
 }
 
 struct Memstore::Impl {
@@ -110,6 +109,8 @@ struct Memstore::Impl {
   void CountCells(std::span<const format::Cell> cells);
   LiveEntries& Live(const format::TableRecord& table, size_t index) EXCLUDES(mutex);
   const MemCell* NewTree(const format::TableRecord& table, const MemCell* newest);
+  bool AppendKeys(const format::IndexColumnRecord& column, size_t which, const MemRow* row,
+                  const format::Cell& put);
   void AddToComposite(const format::IndexRecord& index, size_t which, const MemRow* row,
                       std::span<const format::Cell> cells, PutTimes* times);
   void CountComposite(const PutTimes& times);
@@ -209,6 +210,14 @@ void Memstore::Impl::CountCells(std::span<const format::Cell> cells) {
   Publish(&min_timestamp, oldest);
 }
 
+// False: the Put has no key.
+bool Memstore::Impl::AppendKeys(const format::IndexColumnRecord& column, size_t which,
+                                const MemRow* row, const format::Cell& put) {
+  const std::span<const std::string_view> keys = put_keys.Of(column, put);
+  for (const std::string_view key : keys) buffers[which].Append(key, row, put.sequence);
+  return !keys.empty();
+}
+
 // An operation that concerns a column has an entry of all columns that it puts. If it puts one
 // twice, each of its Puts has an entry: only one of the two counts.
 void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t which,
@@ -216,13 +225,32 @@ void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t whi
                                     PutTimes* times) {
   std::array<const format::Cell*, kIndexColumnsMax> puts{};
   const auto of_columns = std::span(puts).first(index.columns.size());
+  const bool is_of_row_key = index.is_of_row_key_alone();
+  // Of such an index the row's first operation has added the entry.
+  if (is_of_row_key && row->newest.load(std::memory_order_relaxed) != nullptr) return;
+  const format::Cell row_put = format::RowKeyPut(row->key());
+  const bool is_multi_valued = format::IsMultiValued(index.columns.front());
   const auto append = [&] {
+    if (is_multi_valued && puts.front() != nullptr &&
+        AppendKeys(index.columns[0], which, row, *puts.front())) {
+      return;
+    }
     index_key.clear();
-    format::AppendEntry(index, of_columns, &index_key);
+    if (is_multi_valued) {  // Which has no value here.
+      format::AppendAbsentKey(index.columns.front(), &index_key);
+    } else if (format::AppendEntry(index, of_columns, &index_key) == 0 && is_of_row_key) {
+      return;
+    }
     buffers[which].Append(index_key, row, cells.front().sequence);
+  };
+  const auto take_none = [&] {
+    for (size_t i = 0; i < of_columns.size(); ++i) {
+      puts[i] = index.columns[i].is_of_row_key() ? &row_put : nullptr;
+    }
   };
   bool is_concerned = false, is_repeated = false;
   const auto find = [&](const format::IndexColumnRecord& column, const format::Cell** put) {
+    is_concerned |= column.is_of_row_key();
     for (const format::Cell& cell : cells) {
       is_concerned |= format::ConcernsColumn(column, cell);
       if (!IsPutOf(column, cell)) continue;
@@ -231,6 +259,7 @@ void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t whi
       is_repeated |= std::exchange(*put, &cell) != nullptr;
     }
   };
+  take_none();
   for (size_t i = 0; i < index.columns.size(); ++i) {
     find(index.columns[i], &puts[i]);
     for (const format::Cell& cell : cells) {
@@ -248,11 +277,11 @@ void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t whi
   if (!is_repeated) return;
   if (index.where.has_value()) {
     // Of what it puts twice one counts, perhaps of the predicate.
-    puts.fill(nullptr);
+    take_none();
     append();
   }
   for (size_t i = 0; i < index.columns.size(); ++i) {
-    puts.fill(nullptr);
+    take_none();
     for (const format::Cell& cell : cells) {
       if (!IsPutOf(index.columns[i], cell)) continue;
       puts[i] = &cell;
@@ -280,9 +309,8 @@ void Memstore::Impl::AddToIndexes(const format::TableRecord& table, const MemRow
     const format::IndexColumnRecord& column = table.indexes[i].columns.front();
     for (const format::Cell& cell : cells) {
       if (!IsPutOf(column, cell)) continue;
-      const std::span<const std::string_view> keys = put_keys.Of(column, cell);
-      for (const std::string_view key : keys) buffers[i].Append(key, row, cell.sequence);
-      if (keys.empty() && format::IsHiddenFrom(column, cell)) Publish(&incomplete[i], true);
+      if (AppendKeys(column, i, row, cell)) continue;
+      if (format::IsHiddenFrom(column, cell)) Publish(&incomplete[i], true);
     }
   }
   if (times.min <= times.max) CountComposite(times);

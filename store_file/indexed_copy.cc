@@ -73,7 +73,7 @@ std::optional<std::vector<SectionEntry>> FindCopied(const StoreFile& from,
 bool IsOfOneFamily(const IndexRecord& index) {
   const FamilyId family = index.columns.front().family;
   return !index.AnyColumn([family](const IndexColumnRecord& column) {
-    return column.family != family;
+    return column.family != family || column.is_of_row_key();
   }) && std::ranges::all_of(index.included, [family](const IncludedColumnRecord& column) {
     return column.family == family;
   });

@@ -80,9 +80,11 @@ StoreFileWriter::StoreFileWriter(std::unique_ptr<base::File> file, StoreFileSpec
     : impl_(std::make_unique<Impl>(std::move(file), std::move(spec))) {
   const TableRecord& table = *impl_->spec.table;
   for (const IndexRecord& index : table.indexes) {
-    const FamilyRecord* family = table.FindFamily(index.columns[0].family);
+    const IndexColumnRecord& column = index.columns[0];
+    const FamilyRecord& family =
+        column.is_of_row_key() ? table.first_family() : *table.FindFamily(column.family);
     impl_->indexes.push_back(
-        std::make_unique<IndexSectionWriter>(index, family->options.compression));
+        std::make_unique<IndexSectionWriter>(index, family.options.compression));
   }
 }
 

@@ -87,6 +87,7 @@ Status GroupApplier::ApplyOperations(wal::GroupReader* reader, bool replay) {
     Region& region = table_->RegionOf(operation.row);
     if (replay && operation.sequence <= region.flushed_through()) continue;
     run.Take(region.active());
+    if (!replay) region.CountWrites(1);
     // A region may be listed several times; TakeApplied removes duplicates.
     if (applied_.regions.empty() || applied_.regions.back() != &region) {
       applied_.regions.push_back(&region);

@@ -4,7 +4,9 @@
 //   3. An operation that depends on a column sees the stored cells, those of earlier requests of
 //      the group, and those of earlier operations of its own batch.
 //   4. What it becomes is one operation, which later ones see.
-//   5. Last, the entries that rows of the batch have in unique indexes, after it and before it.
+//   5. Last, the entries that rows of the batch have in unique indexes, after it and before it; and
+//      those in global indexes, as operations on the tables that have these
+//      (docs/decisions/0046-entries-of-global-indexes-are-rows-of-a-table.md).
 #include "engine/commit/complete_write.h"
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/commit/delete_cell.h"
 #include "engine/commit/new_value.h"
@@ -83,11 +86,30 @@ Status ReadColumn(const RegionSet& regions, WritePlan* plan, StoredColumn* colum
   return ReadNewestInline(*table->record, &plan->read_set, column);
 }
 
-// The plan's, whose record is that of its tables.
-const format::IndexRecord& IndexOf(const WritePlan& plan, const UniqueRow& row) {
+// The plan's, whose record is that of its tables. Planning found both.
+const format::TableRecord& RecordOf(const WritePlan& plan, const UniqueRow& row) {
   const auto table = std::find_if(plan.tables.begin(), plan.tables.end(),
                                   [&row](const auto& t) { return t->record->id == row.table; });
-  return *(*table)->record->FindIndex(row.index);  // Planning found both.
+  return *(*table)->record;
+}
+const format::IndexRecord& IndexOf(const WritePlan& plan, const UniqueRow& row) {
+  return *RecordOf(plan, row).FindIndex(row.index);
+}
+const format::IndexRecord& GlobalOf(const WritePlan& plan, const UniqueRow& row) {
+  return RecordOf(plan, row).FindGlobal(row.index)->index;
+}
+
+// Adds the columns that the row's entry depends on.
+void ListColumnsOf(const format::IndexRecord& index, UniqueRow* row,
+                   std::vector<StoredColumn>* columns) {
+  row->first_column = columns->size();
+  for (const format::IndexColumnRecord& indexed : index.columns) {
+    StoredColumn& column = columns->emplace_back();
+    column.table = row->table;
+    column.row = row->row;
+    column.column.family = indexed.family;
+    column.column.qualifier = indexed.qualifier;
+  }
 }
 
 // The columns that the plan depends on, in the order in which CompleteWrite asks for them.
@@ -113,17 +135,17 @@ void ListColumns(WritePlan* plan) {
       column.column = cell;
     }
   }
-  for (UniqueRow& row : plan->unique_rows) {
-    row.first_column = columns.size();
-    for (const format::IndexColumnRecord& indexed : IndexOf(*plan, row).columns) {
-      StoredColumn& column = columns.emplace_back();
-      column.table = row.table;
-      column.row = row.row;
-      column.column.family = indexed.family;
-      column.column.qualifier = indexed.qualifier;
-    }
+  for (UniqueRow& row : plan->unique_rows) ListColumnsOf(IndexOf(*plan, row), &row, &columns);
+  for (GlobalRow& global : plan->global_rows) {
+    ListColumnsOf(GlobalOf(*plan, global.row), &global.row, &columns);
   }
 }
+
+// An entry of a global index, as a row of the table that has them.
+struct GlobalEntry {
+  std::string key;        ///< Empty: the row has none.
+  int64_t timestamp = 0;  ///< Of the cell of the first column.
+};
 
 class Completer {
  public:
@@ -153,6 +175,9 @@ class Completer {
   void EmitCells(const PlannedOperation& operation, Cells cells);
   Status ListEntries();
   Result<std::optional<std::string>> EntryOf(const UniqueRow& row, Own own);
+  Status WriteGlobalEntries();
+  Result<GlobalEntry> GlobalEntryOf(const UniqueRow& row, Own own);
+  void EmitEntry(const GlobalRow& global, const GlobalEntry& entry, format::CellKind kind);
 
   const CompletionPoint& point_;
   WritePlan* plan_;
@@ -170,6 +195,7 @@ Result<Completion> Completer::Complete() {
   RETURN_IF_ERROR(DecideCondition());
   if (plan_->holds && is_complete()) RETURN_IF_ERROR(CompleteOperations());
   if (plan_->holds && is_complete()) RETURN_IF_ERROR(ListEntries());
+  if (plan_->holds && is_complete()) RETURN_IF_ERROR(WriteGlobalEntries());
   // A condition that does not hold has nothing logged that could depend on it.
   if (is_complete() && plan_->holds && !completion_.unlogged.empty()) {
     completion_.outcome = Outcome::kUnlogged;
@@ -376,6 +402,84 @@ Status Completer::ListEntries() {
     plan_->entries.push_back({row.table, row.index, *std::move(after), row.row, is_new});
   }
   std::sort(plan_->entries.begin(), plan_->entries.end());
+  return {};
+}
+
+// A value that conditions see and no entry can have would make queries by the index miss the row.
+Result<GlobalEntry> Completer::GlobalEntryOf(const UniqueRow& row, Own own) {
+  GlobalEntry entry;
+  size_t place = row.first_column;
+  const format::IndexRecord& index = GlobalOf(*plan_, row);
+  for (const format::IndexColumnRecord& indexed : index.columns) {
+    const StoredColumn& column = plan_->read_set.columns[place++];
+    const bool is_first = &indexed == &index.columns.front();
+    ASSIGN_OR_RETURN(Cells versions, VisibleVersions(column, std::nullopt, own));
+    if (!is_complete()) return GlobalEntry();
+    bool has_key = false;
+    if (!versions.empty()) {
+      format::Cell& newest = versions.front();
+      RETURN_IF_ERROR(NeedValue(&newest));
+      if (!is_complete()) return GlobalEntry();
+      if (own == Own::kSeen && format::IsHiddenFrom(indexed, newest)) {
+        return Status::InvalidArgument(Where(RecordOf(*plan_, row), row.row, newest) + ", index " +
+                                       base::Quote(index.name) +
+                                       ": the row would have a value that is too long for an entry "
+                                       "of a global index");
+      }
+      has_key = format::AppendPutKey(indexed, newest, &entry.key);
+      if (is_first) entry.timestamp = newest.timestamp;
+    }
+    if (has_key) continue;
+    if (is_first) return GlobalEntry();
+    format::AppendAbsentKey(indexed, &entry.key);
+  }
+  entry.key += row.row;
+  if (entry.key.size() <= kRowKeyBytesMax) return entry;
+  if (own == Own::kIgnored) return GlobalEntry();
+  return Status::InvalidArgument("row " + base::Quote(row.row) + ", index " +
+                                 base::Quote(index.name) + ": its key and its entry would have " +
+                                 std::to_string(entry.key.size()) + " bytes, the limit is " +
+                                 std::to_string(kRowKeyBytesMax));
+}
+
+// An entry expires with the cell of its first column, so it has its timestamp where that may be;
+// and one that was put with a later one is deleted all the same.
+void Completer::EmitEntry(const GlobalRow& global, const GlobalEntry& entry,
+                          format::CellKind kind) {
+  const bool may_expire = TableOf(global.entries).record->families.front().options.ttl_micros != 0;
+  auto key = std::make_shared<const std::string>(entry.key);
+  PlannedOperation operation;
+  operation.table = global.entries;
+  operation.row = *key;
+  format::Cell cell;
+  cell.kind = kind;
+  cell.family = TableOf(global.entries).record->families.front().id;
+  cell.timestamp = point_.timestamp;
+  if (may_expire) {
+    cell.timestamp =
+        kind == format::CellKind::kPut ? entry.timestamp : std::numeric_limits<int64_t>::max();
+  }
+  pins_.push_back(std::move(key));
+  EmitCells(operation, {cell});
+}
+
+// Of a row that keeps its entry nothing is written, unless the entry would expire before the cell.
+Status Completer::WriteGlobalEntries() {
+  for (const GlobalRow& global : plan_->global_rows) {
+    const bool may_expire =
+        TableOf(global.entries).record->families.front().options.ttl_micros != 0;
+    ASSIGN_OR_RETURN(const GlobalEntry after, GlobalEntryOf(global.row, Own::kSeen));
+    if (!is_complete()) return {};
+    ASSIGN_OR_RETURN(const GlobalEntry before, GlobalEntryOf(global.row, Own::kIgnored));
+    if (!is_complete()) return {};
+    const bool is_same = before.key == after.key;
+    if (!before.key.empty() && !is_same) {
+      EmitEntry(global, before, format::CellKind::kDeleteFamily);
+    }
+    const bool is_renewed = may_expire && after.timestamp > before.timestamp;
+    if (after.key.empty() || (is_same && !is_renewed && !plan_->builds_entries)) continue;
+    EmitEntry(global, after, format::CellKind::kPut);
+  }
   return {};
 }
 

@@ -36,7 +36,7 @@ std::string Where(const format::TableRecord& table, std::string_view row,
 
 Status CheckIndexes(const format::TableRecord& table, std::string_view row,
                     const format::Cell& column, std::string_view value) {
-  for (const format::IndexRecord& index : table.indexes) {
+  const auto check = [&](const format::IndexRecord& index) -> Status {
     for (const format::IndexColumnRecord& indexed : index.columns) {
       if (!IsOver(indexed, column)) continue;
       const Status status = format::CheckPutValue(indexed, value);
@@ -45,6 +45,11 @@ Status CheckIndexes(const format::TableRecord& table, std::string_view row,
       message.append(", index ").append(base::Quote(index.name)).append(": ");
       return {status.code(), message.append(status.message())};
     }
+    return {};
+  };
+  for (const format::IndexRecord& index : table.indexes) RETURN_IF_ERROR(check(index));
+  for (const format::GlobalIndexRecord& global : table.global_indexes) {
+    RETURN_IF_ERROR(check(global.index));
   }
   return {};
 }

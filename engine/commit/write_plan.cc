@@ -82,6 +82,11 @@ class Planner {
     std::sort(plan_.unique_rows.begin(), plan_.unique_rows.end());
     plan_.unique_rows.erase(std::unique(plan_.unique_rows.begin(), plan_.unique_rows.end()),
                             plan_.unique_rows.end());
+    const auto is_before = [](const GlobalRow& a, const GlobalRow& b) { return a.row < b.row; };
+    const auto is_same = [](const GlobalRow& a, const GlobalRow& b) { return a.row == b.row; };
+    std::vector<GlobalRow>& global = plan_.global_rows;
+    std::sort(global.begin(), global.end(), is_before);
+    global.erase(std::unique(global.begin(), global.end(), is_same), global.end());
     plan_.changes = changes;
     plan_.size_bytes = batch_.size_bytes();
     plan_.operation_count = batch_.operation_count();
@@ -98,6 +103,8 @@ class Planner {
   void ForEachCell(Add&& add) const;
   bool Touches(const format::IndexRecord& index) const;
   void NoteUniqueRows();
+  void NoteGlobalRows();
+  void AddTable(std::shared_ptr<const Table> table);
   void Encode();
   void Keep();
   Status CheckColumns();
@@ -131,6 +138,10 @@ Status Planner::Plan() {
       NoteUniqueRows();
       if (met_reader_ && !keep_operations_) return {};
     }
+    if (!table_->record->global_indexes.empty()) {
+      NoteGlobalRows();
+      if (met_reader_ && !keep_operations_) return {};
+    }
     if (keep_operations_) {
       Keep();
       continue;
@@ -150,10 +161,18 @@ Status Planner::FindTable(std::string_view name) {
   refuses_duplicates_ =
       std::any_of(table_->record->indexes.begin(), table_->record->indexes.end(),
                   [](const format::IndexRecord& index) { return index.RefusesDuplicates(); });
-  if (std::find(plan_.tables.begin(), plan_.tables.end(), table) == plan_.tables.end()) {
-    plan_.tables.push_back(std::move(table));
+  AddTable(table);
+  for (const format::GlobalIndexRecord& global : table->record->global_indexes) {
+    AddTable(regions_.Find(global.entries));
   }
   return {};
+}
+
+// null: it is gone, and with it the record that names it, which the commit will find.
+void Planner::AddTable(std::shared_ptr<const Table> table) {
+  if (table == nullptr) return;
+  if (std::find(plan_.tables.begin(), plan_.tables.end(), table) != plan_.tables.end()) return;
+  plan_.tables.push_back(std::move(table));
 }
 
 Status Planner::Begin(std::string_view table, std::string_view row) {
@@ -251,6 +270,18 @@ void Planner::NoteUniqueRows() {
   }
 }
 
+// Any operation may take the entry that the row had, or make another one.
+void Planner::NoteGlobalRows() {
+  for (const format::GlobalIndexRecord& global : table_->record->global_indexes) {
+    if (!Touches(global.index)) continue;
+    met_reader_ = true;
+    if (!keep_operations_) return;
+    const UniqueRow row{
+        .table = table_->record->id, .index = global.index.id, .row = operation_.row};
+    plan_.global_rows.push_back({.row = row, .entries = global.entries});
+  }
+}
+
 void Planner::Encode() {
   plan_.batch.BeginOperation(table_->record->id, operation_.row);
   ForEachCell(
@@ -289,7 +320,7 @@ Status Planner::CheckColumns() {
 }
 
 Status Planner::CheckIndexes() const {
-  if (table_->record->indexes.empty()) return {};
+  if (table_->record->indexes.empty() && table_->record->global_indexes.empty()) return {};
   for (const ColumnValue& put : operation_.columns) {
     RETURN_IF_ERROR(engine::CheckIndexes(*table_->record, operation_.row,
                                          NewCell(format::CellKind::kPut, family_, put), put.value));
@@ -333,6 +364,26 @@ Result<WritePlan> PlanConditional(const ConditionalBatch& conditional, const Reg
   RETURN_IF_ERROR(planner.Plan());
   WritePlan plan = planner.TakePlan(changes);
   plan.condition = std::move(condition);
+  return plan;
+}
+
+std::optional<WritePlan> PlanEntries(format::TableId id, format::IndexId index,
+                                     std::span<const std::string> rows, const RegionSet& regions) {
+  WritePlan plan;
+  plan.changes = regions.changes();
+  plan.builds_entries = true;
+  std::shared_ptr<const Table> table = regions.Find(id);
+  if (table == nullptr) return std::nullopt;
+  const format::GlobalIndexRecord* const global = table->record->FindGlobal(index);
+  std::shared_ptr<const Table> entries =
+      global == nullptr ? nullptr : regions.Find(global->entries);
+  if (entries == nullptr) return std::nullopt;
+  plan.region = table->regions.front().get();
+  for (const std::string& row : rows) {
+    plan.global_rows.push_back(
+        {.row = {.table = id, .index = index, .row = row}, .entries = global->entries});
+  }
+  plan.tables = {std::move(table), std::move(entries)};
   return plan;
 }
 

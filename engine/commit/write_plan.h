@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -63,6 +64,12 @@ struct UniqueRow {
   }
 };
 
+/// A row whose entry in a global index the batch may change.
+struct GlobalRow {
+  UniqueRow row;            ///< Of the table that the index is of.
+  format::TableId entries;  ///< Where its entries are.
+};
+
 /// An entry of a unique index that such a row has after the batch.
 struct UniqueEntry {
   format::TableId table;
@@ -118,6 +125,10 @@ struct WritePlan {
   std::optional<Condition> condition;
   /// Ascending, each once; empty if no operation may make an entry of a unique index.
   std::vector<UniqueRow> unique_rows;
+  /// As `unique_rows`, of global indexes, whichever way the batch touches the row.
+  std::vector<GlobalRow> global_rows;
+  /// The entries of these rows are written though the batch does not change them: they are built.
+  bool builds_entries = false;
   /// It may take an entry of a unique index from a row, which another one may get then, in the log.
   bool must_be_logged = false;
   ReadSet read_set;
@@ -132,7 +143,9 @@ struct WritePlan {
   /// One of `tables`. Requires: it is there.
   const Table& TableOf(format::TableId id) const;
   /// Whether its operations are encoded only when everything before the batch is known.
-  bool completes() const { return !unresolved.empty() || condition.has_value(); }
+  bool completes() const {
+    return !unresolved.empty() || condition.has_value() || !global_rows.empty();
+  }
   /// Whether what it writes depends on stored data.
   bool reads() const { return completes() || checks != nullptr; }
 };
@@ -152,6 +165,11 @@ struct ConditionalBatch {
   const WriteBatch* batch = nullptr;
 };
 Result<WritePlan> PlanConditional(const ConditionalBatch& conditional, const RegionSet& regions);
+
+/// A batch that writes the entries which these rows of the table have in one of its global indexes.
+/// nullopt: the table or the index is gone. Lifetime: the plan refers to `rows`.
+std::optional<WritePlan> PlanEntries(format::TableId table, format::IndexId index,
+                                     std::span<const std::string> rows, const RegionSet& regions);
 
 /// Adds the operation to the log's encoding of its batch.
 void EncodeOperation(const PlannedOperation& operation, wal::BatchEncoder* batch);

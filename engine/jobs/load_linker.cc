@@ -18,6 +18,13 @@ Status CheckMayBeLoaded(const format::TableRecord& table) {
                                    ", which a load of files would not ask; use Write, or drop the "
                                    "index and add it again after the load");
   }
+  if (!table.global_indexes.empty()) {
+    return Status::InvalidArgument(
+        "table " + base::Quote(table.name) + " has the global index " +
+        base::Quote(table.global_indexes.front().index.name) +
+        ", whose entries a load of files would not make; use Write, or drop the index and add it "
+        "again after the load");
+  }
   if (table.observers.empty()) return {};
   return Status::InvalidArgument(
       "table " + base::Quote(table.name) + " has the observer " +
@@ -183,8 +190,14 @@ Status Linker::LinkNewTableAlone(const std::vector<std::string>& starts) {
 
 Status Linker::AddTable(const std::vector<std::string>& starts, format::SequenceNumber sequence,
                         format::CatalogEdit* edit, RegionSet::Addition* addition) const {
-  *addition =
-      work_.regions->Prepare(record(), format::NewRegions(record().id, starts, &*edit->counters));
+  // Entries of its global indexes are built from the rows, as of an index that is added.
+  format::TableRecord added = record();
+  *addition = {};
+  work_.add_entries(&added, edit, addition);
+  RegionSet::Addition own =
+      work_.regions->Prepare(added, format::NewRegions(added.id, starts, &*edit->counters));
+  addition->by_id.merge(own.by_id);
+  addition->by_name.merge(own.by_name);
   const Table& table = *addition->by_id.at(record().id);
   for (const auto& region : table.regions) {
     ASSIGN_OR_RETURN(const Part part, PartOf(region.get()));
@@ -194,7 +207,7 @@ Status Linker::AddTable(const std::vector<std::string>& starts, format::Sequence
     });
     edit->put_regions.push_back(RecordOf(*region, *region->version(), region->flushed_through()));
   }
-  edit->put_tables.push_back(record());
+  edit->put_tables.push_back(std::move(added));
   AddFinishedFiles(edit);
   work_.prepare(table);
   return {};

@@ -31,6 +31,8 @@ namespace tandem::engine {
 struct LoadWork : FlushWork {
   BackgroundJobs* jobs = nullptr;
   uint64_t sort_bytes = 80 << 20;  ///< What sorting one load takes.
+  /// Adds tables for the entries of the global indexes of a new table (SchemaEditor::AddEntries).
+  std::function<void(format::TableRecord*, format::CatalogEdit*, RegionSet::Addition*)> add_entries;
   /// Makes what background work needs of a new table.
   std::function<void(const Table&)> prepare;
 };

@@ -50,6 +50,8 @@ std::shared_ptr<FormerTable> FormerOf(const std::shared_ptr<const Table>& table)
 // A table that goes, with its rows.
 struct SchemaEditor::Removal {
   const Successor successor;
+  const std::string_view name = {};  // Or, of one without a name to be found by,
+  const format::TableId id = {};
   std::shared_ptr<const Table> table = nullptr;
   std::shared_ptr<FormerTable> former = nullptr;
   std::list<SchemaHistory::Change> change = {};
@@ -58,10 +60,57 @@ struct SchemaEditor::Removal {
   std::vector<std::shared_ptr<LiveFile>> files = {};  // That the catalog no longer names.
 };
 
-Status SchemaEditor::Drop(std::string_view table) { return Remove(table, Successor::kNone); }
+Status SchemaEditor::Drop(std::string_view table) {
+  Removal removal{.successor = Successor::kNone, .name = table};
+  RETURN_IF_ERROR(Remove(&removal));
+  if (!removal.table->record->global_indexes.empty()) DropEntriesOfNone();
+  return {};
+}
 
 Status SchemaEditor::Truncate(std::string_view table) {
-  return Remove(table, Successor::kEmptyTable);
+  Removal removal{.successor = Successor::kEmptyTable, .name = table};
+  RETURN_IF_ERROR(Remove(&removal));
+  if (!removal.table->record->global_indexes.empty()) DropEntriesOfNone();
+  return {};
+}
+
+void SchemaEditor::AddEntries(format::TableRecord* table, format::CatalogEdit* edit,
+                              RegionSet::Addition* addition) const {
+  for (format::GlobalIndexRecord& global : table->global_indexes) {
+    if (global.entries != format::TableId()) continue;
+    global.entries = format::TableId(edit->counters->next_table_id++);
+    const format::TableRecord entries = deps_.entries_record(*table, global);
+    const std::vector<format::RegionRecord> regions =
+        format::NewRegions(entries.id, {std::string()}, &*edit->counters);
+    edit->put_tables.push_back(entries);
+    edit->put_regions.insert(edit->put_regions.end(), regions.begin(), regions.end());
+    RegionSet::Addition added = deps_.regions->Prepare(entries, regions);
+    for (const auto& [id, empty] : added.by_id) {
+      for (const auto& region : empty->regions) deps_.prepare(*region);
+    }
+    addition->by_id.merge(added.by_id);
+    addition->by_name.merge(added.by_name);
+  }
+}
+
+// The table that has the index no longer names it, or is gone: no write can reach the entries.
+bool SchemaEditor::HasEntriesOfNone(const format::TableRecord& table) const {
+  if (!table.entries_of.has_value()) return false;
+  const std::shared_ptr<const Table> indexed = deps_.regions->Find(table.entries_of->table);
+  const format::GlobalIndexRecord* const global =
+      indexed == nullptr ? nullptr : indexed->record->FindGlobal(table.entries_of->index);
+  return global == nullptr || global->entries != table.id;
+}
+
+// Asked again by the commit leader: before, the index may just be about to come.
+void SchemaEditor::DropEntriesOfNone() {
+  for (const auto& table : deps_.regions->tables()) {
+    if (!HasEntriesOfNone(*table->record)) continue;
+    Removal removal{.successor = Successor::kNone, .id = table->record->id};
+    Guarded([&] {
+      return Remove(&removal);
+    }).Ignore("entries that nobody reads take space until the database is opened again");
+  }
 }
 
 // A table that gets another record.
@@ -73,15 +122,15 @@ struct SchemaEditor::NewRecord {
   /// Of ChangeFlushed: completes the record while no other edit is made.
   std::function<Status(format::TableRecord*)> complete = nullptr;
   format::SequenceNumber changed_at = {};
+  RegionSet::Addition entries = {};  // Tables that come with the record.
 };
 
 // What it had is released outside the queue, and files that nobody reads with it.
-Status SchemaEditor::Remove(std::string_view name, Successor successor) {
+Status SchemaEditor::Remove(Removal* removal) {
   // Most of the log, while others commit.
   RETURN_IF_ERROR(deps_.queue->SyncThrough(deps_.queue->last_sequence()));
-  Removal removal{.successor = successor};
-  RETURN_IF_ERROR(deps_.queue->RunAlone([&] { return RemoveAlone(name, &removal); }));
-  for (const auto& region : removal.table->regions) {
+  RETURN_IF_ERROR(deps_.queue->RunAlone([&] { return RemoveAlone(removal); }));
+  for (const auto& region : removal->table->regions) {
     deps_.compactor->EndMergesOf(*region);
     deps_.flusher->Forget(*region);
   }
@@ -92,10 +141,14 @@ Status SchemaEditor::Remove(std::string_view name, Successor successor) {
   return {};
 }
 
-Status SchemaEditor::RemoveAlone(std::string_view name, Removal* removal) {
+Status SchemaEditor::RemoveAlone(Removal* removal) {
   RETURN_IF_ERROR(deps_.health->CheckWritable());
-  removal->table = deps_.regions->Find(name);
-  if (removal->table == nullptr) return TableNotFound(name);
+  removal->table =
+      removal->name.empty() ? deps_.regions->Find(removal->id) : deps_.regions->Find(removal->name);
+  if (removal->table == nullptr) return TableNotFound(removal->name);
+  if (removal->name.empty() && !HasEntriesOfNone(*removal->table->record)) {
+    return Status::Conflict("the entries are those of an index");
+  }
   RETURN_IF_ERROR(deps_.sync_log());
   CatalogEditor::Change change;
   change.prepare = [&](const format::Catalog& catalog, format::CatalogEdit* edit) {
@@ -135,11 +188,19 @@ void SchemaEditor::PrepareRemoval(const format::Catalog& catalog, format::Catalo
   format::TableRecord record = *table.record;
   record.id = format::TableId(edit->counters->next_table_id++);
   for (format::FamilyRecord& family : record.families) family.former_limits.clear();
-  edit->put_regions = EmptyRegions(table, record.id, &*edit->counters);
-  removal->addition = deps_.regions->Prepare(record, edit->put_regions);
-  for (const auto& [added, empty] : removal->addition.by_id) {
+  std::vector<format::RegionRecord> regions = EmptyRegions(table, record.id, &*edit->counters);
+  for (format::GlobalIndexRecord& global : record.global_indexes) {
+    global.entries = format::TableId();
+    global.since = deps_.queue->last_sequence();
+  }
+  AddEntries(&record, edit, &removal->addition);
+  edit->put_regions.insert(edit->put_regions.end(), regions.begin(), regions.end());
+  RegionSet::Addition added = deps_.regions->Prepare(record, std::move(regions));
+  for (const auto& [id, empty] : added.by_id) {
     for (const auto& region : empty->regions) deps_.prepare(*region);
   }
+  removal->addition.by_id.merge(added.by_id);
+  removal->addition.by_name.merge(added.by_name);
   edit->put_tables.push_back(std::move(record));
 }
 
@@ -194,6 +255,7 @@ Status SchemaEditor::ReplaceRecord(NewRecord* change) {
   CatalogEditor::Change edit;
   edit.prepare = [&](const format::Catalog&, format::CatalogEdit* out) -> Status {
     if (change->complete != nullptr) RETURN_IF_ERROR(change->complete(change->record.get()));
+    AddEntries(change->record.get(), out, &change->entries);
     out->put_tables.push_back(*change->record);
     if (!needs_history) return Status();
     history.push_back({.table = before.id,
@@ -206,6 +268,7 @@ Status SchemaEditor::ReplaceRecord(NewRecord* change) {
     // Before the record shows: who finds it finds all snapshots that are older registered.
     if (change->complete != nullptr) deps_.snapshots->Publish(change->changed_at);
     if (needs_history) deps_.history->Add(std::move(history));
+    deps_.regions->Add(std::move(change->entries));
     deps_.regions->Change(std::move(addition));
     if (needs_history) deps_.history->Shown();
     deps_.applier->ForgetTables();

@@ -74,6 +74,9 @@ class SchemaEditor {
     std::function<Status()> sync_log;
     /// Makes what a new region needs for its background work.
     std::function<void(Region&)> prepare;
+    /// The record of a table with the entries of a global index (engine/create_table.h).
+    std::function<format::TableRecord(const format::TableRecord&, const format::GlobalIndexRecord&)>
+        entries_record;
     /// The region has no rows any more. Threads: the commit leader.
     std::function<void(Region&)> memstore_changed;
     /// Memory is free, and perhaps segments of the log are.
@@ -82,6 +85,14 @@ class SchemaEditor {
     std::function<void(const Table&)> record_changed;
   };
   explicit SchemaEditor(Dependencies dependencies) : deps_(std::move(dependencies)) {}
+
+  /// Adds tables to `*edit` and `*addition` for the entries of those global indexes of the record
+  /// that have none, and names them in the record. Requires: it has its id.
+  void AddEntries(format::TableRecord* table, format::CatalogEdit* edit,
+                  RegionSet::Addition* addition) const;
+  /// Drops tables that have the entries of indexes which no table has any more. One that cannot be
+  /// dropped now is dropped by a later call.
+  void DropEntriesOfNone();
 
   /// See Database. Errors: those of it.
   Status Drop(std::string_view table);
@@ -110,8 +121,9 @@ class SchemaEditor {
   enum class Successor : uint8_t { kNone, kEmptyTable };
   struct Removal;
 
-  Status Remove(std::string_view name, Successor successor);
-  Status RemoveAlone(std::string_view name, Removal* removal);
+  bool HasEntriesOfNone(const format::TableRecord& table) const;
+  Status Remove(Removal* removal);
+  Status RemoveAlone(Removal* removal);
   void PrepareRemoval(const format::Catalog& catalog, format::CatalogEdit* edit, Removal* removal);
   void PublishRemoval(Removal* removal);
   struct NewRecord;

@@ -43,9 +43,17 @@ Status CheckFits(const format::SnapshotRecord& snapshot, const format::Catalog& 
       " MiB of memory; drop other snapshots first");
 }
 
-// The regions of the named tables, or of all, by table and start key.
+// The regions of the named tables, or of all, by table and start key. Entries of global indexes are
+// no part of a snapshot: the rows are.
 Result<Regions> RegionsOf(const RegionSet& set, const std::vector<std::string>& tables) {
-  if (tables.empty()) return set.regions();
+  if (tables.empty()) {
+    Regions all;
+    for (const auto& table : set.tables()) {
+      if (table->record->entries_of.has_value()) continue;
+      all.insert(all.end(), table->regions.begin(), table->regions.end());
+    }
+    return all;
+  }
   std::map<format::TableId, std::shared_ptr<const Table>> found;
   for (const std::string& name : tables) {
     std::shared_ptr<const Table> table = set.Find(name);

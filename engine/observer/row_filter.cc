@@ -11,10 +11,11 @@ namespace {
 
 class FilteredRows final : public RowSource {
  public:
-  FilteredRows(std::unique_ptr<RowSource> source, RowFilter filter, uint64_t limit)
+  FilteredRows(std::unique_ptr<RowSource> source, RowFilter filter, uint64_t limit, uint64_t offset)
       : source_(std::move(source)),
         filter_(std::move(filter)),
-        left_(limit == 0 ? UINT64_MAX : limit) {}
+        left_(limit == 0 ? UINT64_MAX : limit),
+        offset_(offset) {}
 
   Result<bool> NextBatch(format::RowBatch* batch) override;
   // Batches of rows with an entry have one row, so it is that of the row that was read last.
@@ -25,8 +26,9 @@ class FilteredRows final : public RowSource {
 
   const std::unique_ptr<RowSource> source_;
   RowFilter filter_;
-  uint64_t left_;   // Of the limit.
-  Status failure_;  // Comes after the rows that were filtered before it.
+  uint64_t left_;    // Of the limit.
+  uint64_t offset_;  // Rows to pass over.
+  Status failure_;   // Comes after the rows that were filtered before it.
   const std::unique_ptr<format::RowBatch> stored_ = std::make_unique<format::RowBatch>();
   std::array<std::vector<Cell>, format::RowBatch::kRowsMax> cells_;
 };
@@ -48,6 +50,10 @@ Status FilteredRows::FilterInto(format::RowBatch* batch) {
     std::vector<Cell>& cells = cells_[batch->size()];
     ASSIGN_OR_RETURN(const bool is_returned, filter_.Apply(row, &cells));
     if (!is_returned) continue;
+    if (offset_ > 0) {
+      --offset_;
+      continue;
+    }
     batch->Add(RowView(row.key(), cells));
     if (--left_ == 0) break;
   }
@@ -125,8 +131,8 @@ Result<std::optional<Row>> RowFilter::Apply(const std::optional<Row>& row) {
 }
 
 std::unique_ptr<RowSource> NewFilteredRows(std::unique_ptr<RowSource> source, RowFilter filter,
-                                           uint64_t limit) {
-  return std::make_unique<FilteredRows>(std::move(source), std::move(filter), limit);
+                                           uint64_t limit, uint64_t offset) {
+  return std::make_unique<FilteredRows>(std::move(source), std::move(filter), limit, offset);
 }
 
 }  // namespace tandem::engine

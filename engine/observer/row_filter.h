@@ -57,8 +57,9 @@ class RowFilter {
   std::vector<bool> hidden_;  // Cells of the row.
 };
 
-/// The rows of `source` as the filter returns them, at most `limit` (0: no limit).
+/// The rows of `source` as the filter returns them, but for the first `offset`, at most `limit` (0:
+/// no limit).
 std::unique_ptr<RowSource> NewFilteredRows(std::unique_ptr<RowSource> source, RowFilter filter,
-                                           uint64_t limit);
+                                           uint64_t limit, uint64_t offset);
 
 }  // namespace tandem::engine

@@ -37,7 +37,7 @@ BoundNode::Kind GroupKind(Kind kind, bool negated) {
 // AND each in part, and values that contain a text are no intervals.
 bool IsCombined(BoundNode::Kind kind, const BoundLeaf& leaf) {
   if (leaf.part.has_value()) return false;
-  if (leaf.is_row_key || !format::IsMultiValued(leaf.column)) return true;
+  if (!leaf.has_several_values()) return true;
   return leaf.every == (kind == BoundNode::Kind::kAnd);
 }
 
@@ -60,6 +60,7 @@ BoundLeaf Combine(BoundNode::Kind kind, std::vector<BoundLeaf*> leaves) {
   ValueSet values = is_and ? ValueSet::IntersectionOf(sets) : ValueSet::UnionOf(sets);
   BoundLeaf combined{leaves[0]->is_row_key, std::move(leaves[0]->column), std::move(values),
                      accepts_null};
+  combined.any_version = leaves[0]->any_version;
   combined.every = leaves[0]->every;
   SimplifyEvery(&combined);
   return combined;
@@ -99,8 +100,12 @@ class Binder {
  public:
   /// `uses`, when not null, gets the uses of parameters, which then need no values.
   Binder(const format::TableRecord& table, const base::Cancellation& cancellation,
-         const ParameterValues& values, std::vector<ParameterUse>* uses)
-      : table_(table), cancellation_(cancellation), values_(values), uses_(uses) {}
+         const ParameterValues& values, DecidingVersions versions, std::vector<ParameterUse>* uses)
+      : table_(table),
+        cancellation_(cancellation),
+        values_(values),
+        versions_(versions),
+        uses_(uses) {}
 
   Result<BoundNode> Bind(const Predicate& predicate, bool negated) {
     switch (predicate.kind()) {
@@ -165,7 +170,7 @@ class Binder {
     leaf.accepts_null = (predicate.kind() == Kind::kIsNull) != negated;
     ASSIGN_OR_RETURN(leaf.values, ValuesOf(predicate, leaf));
     if (negated) leaf.values = leaf.values.Complement();
-    leaf.every = negated && !leaf.is_row_key && format::IsMultiValued(leaf.column);
+    leaf.every = negated && leaf.has_several_values();
     SimplifyEvery(&leaf);
     return node;
   }
@@ -187,6 +192,10 @@ class Binder {
   };
 
   Result<BoundNode> BindTuple(const Predicate& predicate, bool negated) {
+    if (versions_ == DecidingVersions::kAny) {
+      return Status::InvalidArgument(
+          "any_version: a tuple does not compare by any version; write it with AND and OR");
+    }
     std::vector<TupleColumn> columns;
     for (const Predicate& child : predicate.children()) {
       RETURN_IF_ERROR(cancellation_.Check());
@@ -282,7 +291,7 @@ class Binder {
     ASSIGN_OR_RETURN(const std::string* text, TextAt(predicate, 0, leaf));
     if (text == nullptr) return node;
     leaf.accepts_null = negated;
-    leaf.every = negated && format::IsMultiValued(leaf.column);
+    leaf.every = negated && leaf.has_several_values();
     const Functions& functions = leaf.column.functions;
     if (!functions.empty() && functions.back().kind == FunctionKind::kWords) {
       return BindWords(*text, negated, std::move(leaf));
@@ -322,8 +331,27 @@ class Binder {
   }
 
   Status BindColumn(const Predicate& predicate, BoundLeaf* leaf) {
-    leaf->is_row_key = predicate.is_row_key();
+    leaf->is_row_key = predicate.is_row_key() && predicate.functions().empty();
     if (leaf->is_row_key) return {};
+    leaf->any_version = versions_ == DecidingVersions::kAny && !predicate.is_row_key();
+    if (predicate.is_row_key()) {
+      leaf->column.family = format::kRowKeyFamily;
+    } else {
+      RETURN_IF_ERROR(BindName(predicate, leaf));
+    }
+    leaf->column.functions = predicate.functions();
+    format::PinFunctions(leaf->column.functions);
+    if (leaf->column.functions.empty()) {
+      leaf->column.type =
+          predicate.type().value_or(table_.TypeOf(leaf->column.family, predicate.qualifier()));
+      return {};
+    }
+    ASSIGN_OR_RETURN(leaf->column.type,
+                     format::TypeOfFunctions(leaf->column.functions, predicate.type()));
+    return {};
+  }
+
+  Status BindName(const Predicate& predicate, BoundLeaf* leaf) const {
     const format::FamilyRecord* family =
         predicate.family().empty() ? &table_.first_family() : table_.FindFamily(predicate.family());
     if (family == nullptr) {
@@ -332,15 +360,6 @@ class Binder {
     }
     leaf->column.family = family->id;
     leaf->column.qualifier = predicate.qualifier();
-    leaf->column.functions = predicate.functions();
-    format::PinFunctions(leaf->column.functions);
-    if (leaf->column.functions.empty()) {
-      leaf->column.type =
-          predicate.type().value_or(table_.TypeOf(family->id, predicate.qualifier()));
-      return {};
-    }
-    ASSIGN_OR_RETURN(leaf->column.type,
-                     format::TypeOfFunctions(leaf->column.functions, predicate.type()));
     return {};
   }
 
@@ -430,6 +449,7 @@ class Binder {
   const format::TableRecord& table_;
   base::Cancellation cancellation_;
   const ParameterValues& values_;
+  const DecidingVersions versions_;
   std::vector<ParameterUse>* const uses_;
 };
 
@@ -438,9 +458,10 @@ class Binder {
 Result<BoundPredicate> BoundPredicate::Bind(const Predicate& predicate,
                                             const format::TableRecord& table,
                                             const base::Cancellation& cancellation,
-                                            const ParameterValues& values) {
+                                            const ParameterValues& values,
+                                            DecidingVersions versions) {
   BoundPredicate bound;
-  Binder binder(table, cancellation, values, nullptr);
+  Binder binder(table, cancellation, values, versions, nullptr);
   ASSIGN_OR_RETURN(bound.root_, binder.Bind(predicate, /*negated=*/false));
   return bound;
 }
@@ -449,7 +470,7 @@ Result<std::vector<ParameterUse>> BoundPredicate::FindParameters(const Predicate
                                                                  const format::TableRecord& table) {
   std::vector<ParameterUse> uses;
   const ParameterValues none;
-  Binder binder(table, {}, none, &uses);
+  Binder binder(table, {}, none, DecidingVersions::kNewest, &uses);
   RETURN_IF_ERROR(binder.Bind(predicate, /*negated=*/false).status());
   return uses;
 }

@@ -15,7 +15,9 @@ namespace {
 using Kind = BoundNode::Kind;
 
 bool NodeMayAcceptAbsent(const BoundNode& node) {
-  if (node.kind == Kind::kLeaf) return node.leaf.is_row_key || node.leaf.accepts_null;
+  if (node.kind == Kind::kLeaf) {
+    return node.leaf.is_row_key || node.leaf.column.is_of_row_key() || node.leaf.accepts_null;
+  }
   const bool is_and = node.kind == Kind::kAnd;
   for (const BoundNode& child : node.children) {
     if (NodeMayAcceptAbsent(child) != is_and) return !is_and;
@@ -26,7 +28,7 @@ bool NodeMayAcceptAbsent(const BoundNode& node) {
 using ColumnNames = std::vector<std::pair<format::FamilyId, std::string_view>>;
 
 void AddNodeColumns(const BoundNode& node, ColumnNames* columns) {
-  if (node.kind == Kind::kLeaf && !node.leaf.is_row_key) {
+  if (node.kind == Kind::kLeaf && !node.leaf.is_row_key && !node.leaf.column.is_of_row_key()) {
     columns->emplace_back(node.leaf.column.family, node.leaf.column.qualifier);
   }
   for (const BoundNode& child : node.children) AddNodeColumns(child, columns);
@@ -111,6 +113,7 @@ bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root_)
 
 Result<bool> BoundPredicate::Matches(std::string_view row, std::span<const format::Cell> cells) {
   values_cell_ = nullptr;
+  row_put_ = format::RowKeyPut(row);
   return Matches(root_, row, cells);
 }
 
@@ -126,27 +129,48 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
   }
   const BoundLeaf& leaf = node.leaf;
   if (leaf.is_row_key) return leaf.values.Contains(row);
-  const format::Cell* cell = FindNewest(leaf.column, cells);
-  return cell == nullptr ? leaf.accepts_null : Matches(leaf, *cell);
+  if (leaf.any_version) [[unlikely]]
+    return MatchesVersions(leaf, cells);
+  const format::Cell* cell =
+      leaf.column.is_of_row_key() ? &row_put_ : FindNewest(leaf.column, cells);
+  if (cell == nullptr) return leaf.accepts_null;
+  ASSIGN_OR_RETURN(const Verdict verdict, Judge(leaf, *cell));
+  return verdict == Verdict::kAbsent ? leaf.accepts_null : verdict == Verdict::kTrue;
+}
+
+// The column's versions are values of one column.
+Result<bool> BoundPredicate::MatchesVersions(const BoundLeaf& leaf,
+                                             std::span<const format::Cell> cells) {
+  bool has_any = false;
+  for (const format::Cell& cell : cells) {
+    if (cell.qualifier != leaf.column.qualifier || cell.family != leaf.column.family) continue;
+    ASSIGN_OR_RETURN(const Verdict verdict, Judge(leaf, cell));
+    if (verdict == Verdict::kAbsent) continue;
+    has_any = true;
+    if ((verdict == Verdict::kTrue) != leaf.every) return !leaf.every;
+  }
+  return has_any ? leaf.every : leaf.accepts_null;
 }
 
 // A value that does not fit the type is absent. All bytes fit, at any length.
-Result<bool> BoundPredicate::Matches(const BoundLeaf& leaf, const format::Cell& cell) {
+Result<BoundPredicate::Verdict> BoundPredicate::Judge(const BoundLeaf& leaf,
+                                                      const format::Cell& cell) {
   scratch_.clear();
-  if (format::IsMultiValued(leaf.column)) return MatchesValues(leaf, cell);
-  if (leaf.column.type == ColumnType::kText) return MatchesText(leaf, cell);
+  if (format::IsMultiValued(leaf.column)) return JudgeValues(leaf, cell);
+  if (leaf.column.type == ColumnType::kText) return JudgeText(leaf, cell);
   if (leaf.column.type != ColumnType::kBytes) {
     const bool fits = format::AppendPutKey(leaf.column, cell, &scratch_);
-    return fits ? leaf.values.Contains(scratch_) : leaf.accepts_null;
+    return fits ? Of(leaf.values.Contains(scratch_)) : Verdict::kAbsent;
   }
-  if (leaf.values.is_all() && !leaf.part.has_value()) return true;
-  if (leaf.values.empty()) return false;
-  if (!cell.is_overflow()) return leaf.Accepts(cell.value);
+  if (leaf.values.is_all() && !leaf.part.has_value()) return Verdict::kTrue;
+  if (leaf.values.empty()) return Verdict::kFalse;
+  if (!cell.is_overflow()) return Of(leaf.Accepts(cell.value));
   RETURN_IF_ERROR(format::ReadOverflowValue(cell, &scratch_));
-  return leaf.Accepts(scratch_);
+  return Of(leaf.Accepts(scratch_));
 }
 
-bool BoundPredicate::MatchesValues(const BoundLeaf& leaf, const format::Cell& cell) {
+BoundPredicate::Verdict BoundPredicate::JudgeValues(const BoundLeaf& leaf,
+                                                    const format::Cell& cell) {
   if (values_cell_ != &cell || *values_functions_ != leaf.column.functions) {
     format::ValuesOfPut(leaf.column, cell, &values_);
     values_cell_ = &cell;
@@ -163,20 +187,20 @@ bool BoundPredicate::MatchesValues(const BoundLeaf& leaf, const format::Cell& ce
       value = scratch_;
     }
     has_any = true;
-    if (leaf.Accepts(value) != leaf.every) return !leaf.every;
+    if (leaf.Accepts(value) != leaf.every) return Of(!leaf.every);
   }
-  return has_any ? leaf.every : leaf.accepts_null;
+  return has_any ? Of(leaf.every) : Verdict::kAbsent;
 }
 
-bool BoundPredicate::MatchesText(const BoundLeaf& leaf, const format::Cell& cell) {
+BoundPredicate::Verdict BoundPredicate::JudgeText(const BoundLeaf& leaf, const format::Cell& cell) {
   std::string_view text = cell.value;
   if (!leaf.column.functions.empty()) {
-    if (!format::ValueOfPut(leaf.column, cell, &scratch_)) return leaf.accepts_null;
+    if (!format::ValueOfPut(leaf.column, cell, &scratch_)) return Verdict::kAbsent;
     text = scratch_;
   } else if (cell.is_overflow()) {
-    return leaf.accepts_null;
+    return Verdict::kAbsent;
   }
-  return format::FitsIndex(leaf.column, text) ? leaf.Accepts(text) : leaf.accepts_null;
+  return format::FitsIndex(leaf.column, text) ? Of(leaf.Accepts(text)) : Verdict::kAbsent;
 }
 
 }  // namespace tandem::engine

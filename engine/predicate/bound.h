@@ -15,10 +15,11 @@
 #include "base/cancellation.h"
 #include "engine/predicate/column_set.h"
 #include "format/cell/cell.h"
+#include "format/condition.h"
 #include "format/schema.h"
 #include "format/value_list.h"
-#include "format/condition.h"
 #include "index/key.h"
+#include "index/put_key.h"
 #include "tandem/predicate.h"
 #include "tandem/status.h"
 
@@ -30,13 +31,15 @@ using format::ValueSet;
 
 /// A condition on one column or on the row key.
 struct BoundLeaf {
-  bool is_row_key = false;
-  /// Ascending; of the type that the condition is cast to, else of what its functions return, else
-  /// of the column's own.
+  bool is_row_key = false;  ///< Of the key itself. One of functions of it is on `column`.
+  /// Perhaps a part of the row key. Ascending; of the type that the condition is cast to, else of
+  /// what its functions return, else of the column's own.
   format::IndexColumnRecord column;
   ValueSet values;            ///< True for a present value in it that fits the type...
   bool accepts_null = false;  ///< ... and for an absent one if this is set.
-  /// Of a multi-valued column: every value that fits the type has to be in the set. False: one of
+  /// All visible versions of the column decide, as several values of one would.
+  bool any_version = false;
+  /// Where several values decide: every one that fits the type has to be in the set. False: one of
   /// them.
   bool every = false;
   /// In the place of `values`: true for a present value that contains it.
@@ -48,6 +51,10 @@ struct BoundLeaf {
     if (!part.has_value()) return values.Contains(value);
     return (value.find(*part) != std::string_view::npos) != lacks_part;
   }
+  /// Whether a row may satisfy it by one value, and not by another.
+  bool has_several_values() const {
+    return !is_row_key && (any_version || format::IsMultiValued(column));
+  }
   /// Whether the rows that match are those with an entry in ranges of values.
   bool has_ranges() const { return !every && !part.has_value(); }
 };
@@ -57,7 +64,7 @@ struct BoundNode {
   Kind kind = Kind::kAnd;
   BoundLeaf leaf;
   /// Never exactly one child, none of the node's own kind, and at most one leaf per column and
-  /// type, unless the column is multi-valued.
+  /// type, unless several of its values decide.
   std::vector<BoundNode> children;
   /// An OR, of a tuple, in an AND that also has its condition on the first column as a leaf: what
   /// an index says of that column is known without looking into the OR.
@@ -75,15 +82,19 @@ struct ParameterUse {
   format::IndexColumnRecord column;
 };
 
+/// Which versions of a column decide whether a row satisfies conditions on it.
+enum class DecidingVersions : uint8_t { kNewest, kAny };
+
 /// Threads: one at a time (it keeps scratch memory).
 class BoundPredicate {
  public:
   /// Errors: kNotFound (family), kInvalidArgument (a literal that is not of its column's type: the
   /// message names both; a prefix of a column that is neither bytes nor text; an invalid
-  /// predicate; a parameter without a value), kCancelled.
+  /// predicate; a parameter without a value; a tuple, if any version decides), kCancelled.
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table,
                                      const base::Cancellation& cancellation = {},
-                                     const ParameterValues& values = {});
+                                     const ParameterValues& values = {},
+                                     DecidingVersions versions = DecidingVersions::kNewest);
   /// A predicate that is made without text. Requires: `root` satisfies the rules of BoundNode.
   static BoundPredicate Of(BoundNode root) {
     BoundPredicate bound;
@@ -109,11 +120,16 @@ class BoundPredicate {
  private:
   Result<bool> Matches(const BoundNode& node, std::string_view row,
                        std::span<const format::Cell> cells);
-  Result<bool> Matches(const BoundLeaf& leaf, const format::Cell& cell);
-  bool MatchesText(const BoundLeaf& leaf, const format::Cell& cell);
-  bool MatchesValues(const BoundLeaf& leaf, const format::Cell& cell);
+  /// What a version says of a condition.
+  enum class Verdict : uint8_t { kFalse, kTrue, kAbsent };
+  static Verdict Of(bool matches) { return matches ? Verdict::kTrue : Verdict::kFalse; }
+  Result<bool> MatchesVersions(const BoundLeaf& leaf, std::span<const format::Cell> cells);
+  Result<Verdict> Judge(const BoundLeaf& leaf, const format::Cell& cell);
+  Verdict JudgeText(const BoundLeaf& leaf, const format::Cell& cell);
+  Verdict JudgeValues(const BoundLeaf& leaf, const format::Cell& cell);
 
   BoundNode root_;
+  format::Cell row_put_;  // Of the row that Matches looks at.
   std::string scratch_;
   // Of the row that Matches looks at: several leaves may be over one multi-valued column.
   format::ValueList values_;

@@ -33,7 +33,8 @@ class ColumnParser {
 
   Result<ParsedColumn> Run(std::string_view expected) {
     RETURN_IF_ERROR(ParseOperand(expected));
-    if (column_.is_row_key || !tokens_.TakeSymbol("::")) return std::move(column_);
+    const bool is_bare_key = column_.is_row_key && column_.functions.empty();
+    if (is_bare_key || !tokens_.TakeSymbol("::")) return std::move(column_);
     const Token& token = tokens_.Peek();
     if (token.kind == Token::Kind::kName) column_.type = ColumnTypeNamed(token.text);
     if (!column_.type.has_value()) return SyntaxError(token, "a type (bytes, text, int64, ...)");
@@ -58,9 +59,7 @@ class ColumnParser {
       return {};
     }
     column_.is_row_key = first.kind == Token::Kind::kName && first.text == kRowKeyColumn;
-    if (!column_.is_row_key) return {};
-    if (depth_ > 0) return SyntaxError(first, "a column: the row key has no functions");
-    column_.qualifier.clear();
+    if (column_.is_row_key) column_.qualifier.clear();
     return {};
   }
 
@@ -78,6 +77,9 @@ class ColumnParser {
       RETURN_IF_ERROR(tokens_.ExpectSymbol(","));
     }
     RETURN_IF_ERROR(ParseOperand("a column"));
+    if (*kind == FunctionKind::kTimestampOf && column_.is_row_key) {
+      return SyntaxError(name, "a function of the row key, which has no timestamp");
+    }
     RETURN_IF_ERROR(ParseArguments(&function));
     RETURN_IF_ERROR(tokens_.ExpectSymbol(")"));
     column_.functions.push_back(std::move(function));
@@ -91,6 +93,7 @@ class ColumnParser {
   Status ParseArguments(Function* function) {
     switch (function->kind) {
       case FunctionKind::kSubstring:
+      case FunctionKind::kSubstringBytes:
         RETURN_IF_ERROR(ParseNumber(&function->first));
         return tokens_.Peek().text == "," ? ParseNumber(&function->count) : Status();
       case FunctionKind::kBucket:
@@ -100,6 +103,9 @@ class ColumnParser {
         return ParseText("a path in quotes", function);
       case FunctionKind::kSplit:
         return ParseText("a separator in quotes", function);
+      case FunctionKind::kSplitPart:
+        RETURN_IF_ERROR(ParseText("a separator in quotes", function));
+        return ParseNumber(&function->first);
       default:
         return {};
     }
@@ -195,7 +201,7 @@ Result<ParsedColumn> ParseColumn(std::string_view expected, TokenReader* tokens)
 Result<IndexColumn> ParseIndexColumn(TokenReader* tokens) {
   const Token first = tokens->Peek();
   ASSIGN_OR_RETURN(ParsedColumn parsed, ParseColumn("a column", tokens));
-  if (parsed.is_row_key) {
+  if (parsed.is_row_key && parsed.functions.empty()) {
     return SyntaxError(first, "a column: rows are in the order of their keys");
   }
   const bool descending = tokens->TakeKeyword("DESC");
@@ -204,7 +210,8 @@ Result<IndexColumn> ParseIndexColumn(TokenReader* tokens) {
                      .qualifier = std::move(parsed.qualifier),
                      .type = parsed.type.value_or(ColumnType::kBytes),
                      .descending = descending,
-                     .functions = std::move(parsed.functions)};
+                     .functions = std::move(parsed.functions),
+                     .is_row_key = parsed.is_row_key};
 }
 
 namespace {
@@ -301,7 +308,8 @@ std::string IndexOptions::ToString() const {
 }
 
 std::string IndexColumn::ToString() const {
-  std::string text = TextOf(functions, engine::ColumnNameText(family, qualifier));
+  std::string text = TextOf(functions, is_row_key ? std::string(engine::kRowKeyColumn)
+                                                  : engine::ColumnNameText(family, qualifier));
   if (type != ColumnType::kBytes) text.append("::").append(ColumnTypeName(type));
   return descending ? text + " DESC" : text;
 }

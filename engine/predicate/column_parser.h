@@ -2,8 +2,10 @@
 //
 //   index       column [ ASC | DESC ], ... [ INCLUDE ( name [ : name ], ... ) ]
 //   column      operand [ :: type ]; _row
-//   operand     name [ : name ], each perhaps "quoted"
+//   operand     name [ : name ], each perhaps "quoted", | _row
 //               | function ( operand ) | substr ( operand , number [ , number ] )
+//               | substr_bytes ( operand , number [ , number ] )
+//               | split_part ( operand , 'separator' , number )
 //               | bucket ( operand , number ) | json ( operand , 'path' )
 //               | date_trunc ( 'unit' , operand )
 #pragma once

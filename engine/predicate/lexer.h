@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "format/schema.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
 
-/// The column name of the row key.
-inline constexpr std::string_view kRowKeyColumn = "_row";
+using format::kRowKeyColumn;
 
 struct Token {
   enum class Kind : uint8_t {

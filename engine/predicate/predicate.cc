@@ -56,9 +56,10 @@ std::string_view OperatorText(Kind kind) {
 }
 
 std::string ColumnText(const Predicate& leaf) {
-  if (leaf.is_row_key()) return std::string(engine::kRowKeyColumn);
   std::string text =
-      TextOf(leaf.functions(), engine::ColumnNameText(leaf.family(), leaf.qualifier()));
+      TextOf(leaf.functions(), leaf.is_row_key()
+                                   ? std::string(engine::kRowKeyColumn)
+                                   : engine::ColumnNameText(leaf.family(), leaf.qualifier()));
   if (leaf.type().has_value()) text.append("::").append(ColumnTypeName(*leaf.type()));
   return text;
 }
@@ -129,9 +130,12 @@ std::optional<size_t> ValuesNeeded(Kind kind) {
   }
 }
 
-bool IsOfColumn(const Predicate& predicate) {
-  return predicate.kind() >= Kind::kEqual && predicate.kind() <= Kind::kIsNotNull &&
-         !predicate.is_row_key();
+bool IsComparison(const Predicate& predicate) {
+  return predicate.kind() >= Kind::kEqual && predicate.kind() <= Kind::kIsNotNull;
+}
+
+bool IsOfBareKey(const Predicate& predicate) {
+  return predicate.is_row_key() && predicate.functions().empty();
 }
 
 bool IsGroup(const Predicate& predicate) {
@@ -178,11 +182,14 @@ Predicate Predicate::Compare(Kind kind, std::string column, std::vector<std::str
 
 Predicate Predicate::WithFunctions(Functions functions) const {
   if (kind_ == Kind::kInvalid) return *this;
-  if (!IsOfColumn(*this)) {
+  if (!IsComparison(*this)) {
     return Invalid("only a comparison of a column has functions, not " + ToString());
   }
   if (const Status status = format::CheckFunctions(functions); !status.ok()) {
     return Invalid("a condition on column '" + qualifier_ + "': " + std::string(status.message()));
+  }
+  if (is_row_key_ && !functions.empty() && functions.front().kind == FunctionKind::kTimestampOf) {
+    return Invalid("timestamp_of: the row key has no timestamp");
   }
   Predicate applied = *this;
   applied.functions_ = std::move(functions);
@@ -191,7 +198,7 @@ Predicate Predicate::WithFunctions(Functions functions) const {
 
 Predicate Predicate::As(ColumnType type) const {
   if (kind_ == Kind::kInvalid) return *this;
-  if (!IsOfColumn(*this)) {
+  if (!IsComparison(*this) || IsOfBareKey(*this)) {
     return Invalid("only a comparison of a column is cast, not " + ToString());
   }
   if (ColumnTypeName(type) == "unknown") {

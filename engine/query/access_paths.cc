@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/query/partial_index.h"
 #include "engine/query/skip_scan.h"
+#include "engine/read/covered_rows.h"
 #include "format/functions.h"
 #include "format/text_terms.h"
 #include "format/value_text.h"
@@ -95,13 +97,24 @@ Result<EntryCount> CountEntries(const std::vector<Cluster>& clusters, const Acce
   return entries;
 }
 
-AccessPathFinder::AccessPathFinder(const format::TableRecord& table, const BoundNode& root,
-                                   const std::vector<Cluster>& clusters, Indexes only,
+AccessPathFinder::AccessPathFinder(const format::TableRecord& table,
+                                   const std::vector<Cluster>& clusters, Request request,
                                    const base::Cancellation& cancellation)
-    : table_(table), clusters_(clusters), only_(std::move(only)), cancellation_(cancellation) {
+    : table_(table),
+      clusters_(clusters),
+      only_(std::move(request.only)),
+      cancellation_(cancellation) {
   for (const format::IndexRecord& index : table.indexes) {
-    if (index.where.has_value() && CoversRows(table, index, root)) partial_.push_back(&index);
+    indexes_.push_back(&index);
+    if (index.where.has_value() && CoversRows(table, index, request.root)) {
+      partial_.push_back(&index);
+    }
   }
+  const auto others =
+      std::ranges::stable_partition(indexes_, [&request](const format::IndexRecord* index) {
+        return HasRecordsOf(*index, request.returned);
+      });
+  covering_ = indexes_.size() - others.size();
 }
 
 bool AccessPathFinder::Serves(const format::IndexRecord& index, const BoundLeaf& leaf) {
@@ -183,10 +196,15 @@ AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundNode& node) const 
 AccessPathFinder::Found AccessPathFinder::FindOfAllRows(const BoundNode& node) const {
   const BoundLeaf& leaf = node.leaf;
   if (leaf.part.has_value()) return FindTrigrams(leaf);
-  const format::IndexRecord* index =
-      IndexFor(table_, leaf, [&](const format::IndexRecord& candidate) {
-        return !candidate.where.has_value() && MayUse(candidate, node);
-      });
+  const auto may_use = [&](const format::IndexRecord& candidate) {
+    return !candidate.where.has_value() && MayUse(candidate, node);
+  };
+  const auto may_cover = [&](const format::IndexRecord& candidate) {
+    const auto covering = std::span(indexes_).first(covering_);
+    return std::ranges::find(covering, &candidate) != covering.end() && may_use(candidate);
+  };
+  const format::IndexRecord* index = covering_ > 0 ? IndexFor(table_, leaf, may_cover) : nullptr;
+  if (index == nullptr) index = IndexFor(table_, leaf, may_use);
   if (index == nullptr) return FindSkipScan(leaf, nullptr);
   return std::optional(AccessBy(*index, leaf));
 }
@@ -201,7 +219,10 @@ Result<std::optional<AndWay>> AccessPathFinder::WayByPartial(const format::Index
   }
   if (HasRowsWithoutCells(index)) return std::optional<AndWay>();
   AndWay way{.access = {.paths = {}, .exact = false}, .conditions = {}};
-  way.access.paths.push_back({.index = &index, .ranges = {format::KeyRange()}, .columns = 0});
+  way.access.paths.push_back({.index = &index,
+                              .ranges = {format::KeyRange()},
+                              .columns = 0,
+                              .repeats_rows = format::IsMultiValued(index.columns[0])});
   return std::optional(std::move(way));
 }
 
@@ -304,7 +325,8 @@ size_t AccessPathFinder::CountConditions(const BoundNode& node, bool rows_decide
 Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
                                                        bool rows_decided) const {
   std::vector<AndWay> ways;
-  for (const format::IndexRecord& index : table_.indexes) {
+  for (const format::IndexRecord* const each : indexes_) {
+    const format::IndexRecord& index = *each;
     if (!MayUse(index, node)) continue;
     if (index.where.has_value()) {
       ASSIGN_OR_RETURN(std::optional<AndWay> way, WayByPartial(index, node));
@@ -367,7 +389,8 @@ Result<AndWay> AccessPathFinder::WayByComposite(const format::IndexRecord& index
   way.access.paths.push_back({.index = &index,
                               .ranges = std::move(found.of_first),
                               .narrow = Unite(std::move(narrow)),
-                              .columns = way.conditions.size()});
+                              .columns = way.conditions.size(),
+                              .repeats_rows = format::IsMultiValued(index.columns[0])});
   return way;
 }
 

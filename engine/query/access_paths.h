@@ -42,11 +42,14 @@ class AccessPathFinder {
  public:
   using Indexes = std::vector<const format::IndexRecord*>;
 
-  /// `only` (when not empty) are the indexes that may be used. Every match satisfies `root`, which
-  /// outlives the finder.
-  AccessPathFinder(const format::TableRecord& table, const BoundNode& root,
-                   const std::vector<Cluster>& clusters, Indexes only,
-                   const base::Cancellation& cancellation);
+  /// What a query lets the finder choose from. Lifetime: `root` outlives the finder.
+  struct Request {
+    const BoundNode& root;      ///< Every match satisfies it.
+    const ColumnSet& returned;  ///< Of each match; an index that has them all is preferred.
+    Indexes only = {};          ///< When not empty, those that may be used.
+  };
+  AccessPathFinder(const format::TableRecord& table, const std::vector<Cluster>& clusters,
+                   Request request, const base::Cancellation& cancellation);
 
   /// The cheapest access to the rows that may satisfy `node`; nullopt when indexes and single row
   /// keys do not lead to all of them. `rows_decided`: conditions on the row key are already
@@ -54,8 +57,8 @@ class AccessPathFinder {
   /// sorted once for each OR above it, and counted once for each AND that has a choice.
   Result<std::optional<AccessPath>> Find(const BoundNode& node, bool rows_decided) const;
 
-  /// The accesses that an AND leaves to choose from: those by one index in the order of the
-  /// table's indexes, then the others.
+  /// The accesses that an AND leaves to choose from: those by one index, those that have all
+  /// returned columns first, then the others.
   Result<std::vector<AndWay>> FindWays(const BoundNode& node, bool rows_decided) const;
   /// The conditions of an AND that an access has to cover to be exact.
   static size_t CountConditions(const BoundNode& node, bool rows_decided);
@@ -68,7 +71,7 @@ class AccessPathFinder {
   /// nullptr: there is none.
   template <typename MayUse>
   static const format::IndexRecord* IndexFor(const format::TableRecord& table,
-                                             const BoundLeaf& leaf, MayUse may_use) {
+                                             const BoundLeaf& leaf, MayUse&& may_use) {
     const format::IndexRecord* best = nullptr;
     for (const format::IndexRecord& index : table.indexes) {
       if (!Serves(index, leaf) || !may_use(index)) continue;
@@ -105,6 +108,8 @@ class AccessPathFinder {
 
   const format::TableRecord& table_;
   const std::vector<Cluster>& clusters_;
+  Indexes indexes_;  // All, those that have the returned columns first.
+  size_t covering_;  // How many these are.
   Indexes only_;
   Indexes partial_;  // Those that have all rows which satisfy the root.
   base::Cancellation cancellation_;

@@ -10,21 +10,20 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/counting/entry_counts.h"
+#include "engine/counting/matches.h"
 #include "engine/read/concatenating_iterator.h"
 #include "engine/source/intersection.h"
-#include "engine/source/memstore_verdicts.h"
-#include "engine/source/ordinal_set.h"
 #include "engine/source/single_source.h"
 
 namespace tandem::engine {
 namespace {
 
+// Candidates of a file that are looked at while the row of a memstore is decided twice.
+constexpr uint64_t kEntriesPerMemstoreRow = 256;
+
 bool IsWhole(const FileSource& source) {
   return source.low == 0 && source.high == source.file->row_count();
-}
-
-bool AllMayBeSingleSource(const FileSource& source) {
-  return source.may_be_single_source && source.clean == nullptr;
 }
 
 Result<uint64_t> CountRows(RowIterator* iterator) {
@@ -36,38 +35,31 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
   }
 }
 
-// Counts the candidates that need not be read, and removes them, those that memstores make dead and
-// those that are ruled out from `*candidates`.
-Result<uint64_t> TakeDecided(const ReadContext& context, const Cluster& cluster,
-                             const FileSource& source, FileCandidates* candidates) {
-  if (!candidates->decided || !source.may_be_single_source) return uint64_t{0};
-  std::vector<uint32_t> read;  // Candidates that have to be read.
-  std::vector<uint32_t>& ordinals = candidates->ordinals;
-  MemstoreVerdicts memstores(context, cluster, source, candidates->index);
-  RETURN_IF_ERROR(memstores.Sift(&ordinals, &read));
-  uint64_t taken = 0;
-  if (AllMayBeSingleSource(source) && OverlapsNoFile(source) && candidates->ruled_out.empty()) {
-    taken = ordinals.size();
-  } else {
-    const auto shared = static_cast<ptrdiff_t>(read.size());
-    OverlapProbe elsewhere(cluster, source);
-    size_t ruled_out_at = 0;
-    for (const uint32_t ordinal : ordinals) {
-      bool is_decided = source.MayBeSingleSource(ordinal);
-      if (is_decided) {
-        ASSIGN_OR_RETURN(const bool may_be_elsewhere, elsewhere.MayHold(ordinal));
-        is_decided = !may_be_elsewhere;
-      }
-      if (!is_decided) {
-        read.push_back(ordinal);
-      } else if (!FindNext(candidates->ruled_out, ordinal, &ruled_out_at)) {
-        ++taken;
-      }
-    }
-    std::inplace_merge(read.begin(), read.begin() + shared, read.end());
+// The rows of a cluster by the counts of live entries in its files, and those that have to be
+// decided; nullopt: there are no such counts, or looking at the candidates is cheaper.
+Result<std::optional<uint64_t>> CountFromEntries(ReadContext* context, const Cluster& cluster,
+                                                 const AccessPath& access) {
+  const std::optional<uint64_t> none;
+  if (access.paths.size() != 1 || access.is_intersection() || access.keys != nullptr) return none;
+  const IndexPath& path = access.paths[0];
+  if (path.nulls || path.repeats_rows || !MayCountEntries(*path.index)) return none;
+  uint64_t entries = 0;
+  for (const FileSource& source : cluster.files) {
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> here, ExactEntries(source, path));
+    if (!here.has_value()) return none;
+    entries += *here;
   }
-  ordinals = std::move(read);
-  return taken;
+  if (CountMemstoreRows(cluster) * kEntriesPerMemstoreRow > entries) return none;
+  std::string_view why;
+  ASSIGN_OR_RETURN(const std::optional<EntryCounts> counts,
+                   EntryCounts::Make(context, cluster, *path.index, entries, &why));
+  if (!counts.has_value()) return none;
+  ASSIGN_OR_RETURN(uint64_t count, counts->Count(path.ranges));
+  RETURN_IF_ERROR(counts->ForEachDecided(path.ranges, [&](const RowIterator&, bool is_added) {
+    count += is_added ? 1 : -1;
+    return Status();
+  }));
+  return std::optional(count);
 }
 
 // Counts the candidates of a whole file by cumulative counts, if all its rows are single-source and
@@ -75,7 +67,7 @@ Result<uint64_t> TakeDecided(const ReadContext& context, const Cluster& cluster,
 Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const FileSource& source,
                                                 const AccessPath& access) {
   if (access.paths.size() != 1 || access.paths[0].repeats_rows || access.is_intersection() ||
-      !AllMayBeSingleSource(source) || !IsWhole(source) || !OverlapsNothing(cluster, source)) {
+      !EntriesAreRows(cluster, source)) {
     return std::optional<uint64_t>();
   }
   return ExactEntries(source, access.paths[0]);
@@ -102,6 +94,9 @@ uint64_t TakeKnown(const Cluster& cluster, const AccessPath& access, const Table
 // meanwhile counts by its posting alone.
 Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
                                  const AccessPath& access) {
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> counted,
+                   CountFromEntries(context, cluster, access));
+  if (counted.has_value()) return *counted;
   std::vector<FileCandidates> files;
   uint64_t count = 0;
   bool known_match = true;  // Those of memstores.
@@ -117,7 +112,7 @@ Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
                      IntersectedCandidatesOf(cluster, source, access, context->cancellation));
     // Puts of the other columns decide as well, so a row that a memstore holds is read.
     if (access.is_intersection()) candidates.index = nullptr;
-    ASSIGN_OR_RETURN(const uint64_t decided, TakeDecided(*context, cluster, source, &candidates));
+    ASSIGN_OR_RETURN(const uint64_t decided, TakeMatches(*context, cluster, source, &candidates));
     count += decided;
     known_match &= KnowsDeadPostings(source, candidates);
   }
@@ -151,8 +146,11 @@ Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
 
 }  // namespace
 
+bool EntriesAreRows(const Cluster& cluster, const FileSource& source) {
+  return AllMayBeSingleSource(source) && IsWhole(source) && OverlapsNothing(cluster, source);
+}
+
 Result<uint64_t> CountMatches(const Query& query) {
-  const uint64_t limit = query.limit == 0 ? UINT64_MAX : query.limit;
   uint64_t count = 0;
   if (query.ordering.has_value()) {
     const std::unique_ptr<RowSource> rows = OpenQuery(query);
@@ -163,12 +161,15 @@ Result<uint64_t> CountMatches(const Query& query) {
       count += batch.size();
     }
   }
+  // Those of the offset are counted too.
+  const bool is_limited = query.limit > 0 && query.limit <= UINT64_MAX - query.offset;
+  const uint64_t limit = is_limited ? query.offset + query.limit : UINT64_MAX;
   for (const Cluster& cluster : query.plan.clusters) {
     if (count >= limit) break;
     ASSIGN_OR_RETURN(const uint64_t here, CountCluster(query, cluster));
     count += here;
   }
-  return std::min(count, limit);
+  return std::min(count, limit) - std::min(count, query.offset);
 }
 
 }  // namespace tandem::engine

@@ -9,4 +9,8 @@ namespace tandem::engine {
 /// kCancelled.
 Result<uint64_t> CountMatches(const Query& query);
 
+/// Whether the current entries of an index over one column in a file are the rows of the cluster
+/// that have one: all of the file is read, its rows are single-source and no posting is dead.
+bool EntriesAreRows(const Cluster& cluster, const FileSource& source);
+
 }  // namespace tandem::engine

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/counting/entry_counts.h"
 
 namespace tandem::engine {
 namespace {
@@ -125,6 +126,21 @@ void AddIntersected(const QueryPlan& plan, Explanation* explanation) {
   }
 }
 
+// Whether Count would have them, without building any.
+Result<bool> HasLiveCounts(const Query& query) {
+  const std::optional<AccessPath>& access = query.plan.access;
+  if (!access.has_value() || access->paths.size() != 1 || access->is_intersection()) return false;
+  const format::IndexRecord& index = *access->paths[0].index;
+  if (!MayCountEntries(index)) return false;
+  for (const Cluster& cluster : query.plan.clusters) {
+    std::string_view why;
+    ASSIGN_OR_RETURN(const std::optional<EntryCounts> counts,
+                     EntryCounts::Make(query.context.get(), cluster, index, /*worth=*/0, &why));
+    if (!counts.has_value()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<Explanation> ExplainMatches(const Query& query) {
@@ -146,6 +162,11 @@ Result<Explanation> ExplainMatches(const Query& query) {
     if (!row.continues()) ++explanation.rows;
   }
   RETURN_IF_ERROR(AddSources(plan, &explanation));  // The run may have found a section broken.
+  explanation.skipped_by_counts = query.skipped.by_counts;
+  explanation.skipped_by_reading = query.skipped.left;
+  explanation.rows_decided_to_skip = query.skipped.decided;
+  if (query.skipped.left > 0) explanation.read_to_skip = query.skipped.why_read;
+  ASSIGN_OR_RETURN(explanation.has_live_counts, HasLiveCounts(query));
   const ReadCounters& counters = query.context->counters;
   explanation.covered = plan.access.has_value() && plan.access->covered;
   explanation.rows_from_index = counters.from_index;

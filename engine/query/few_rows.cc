@@ -24,10 +24,11 @@ constexpr size_t kPinnedBytesMax = 1 << 20;
 bool IsUsual(const QueryRequest& request, const TableView& view) {
   const ReadOptions& read = request.options;
   const QueryOptions& query = request.query;
-  return request.from == nullptr && !read.budget.is_limited() && read.columns.empty() &&
-         read.families.empty() && read.versions > 0 && !PointOf(view.point, read).is_bounded() &&
-         query.order_by.empty() && query.use_index.empty() && query.use_indexes.empty() &&
-         !query.no_index && view.table->families.size() == 1;
+  return request.from == nullptr && query.offset == 0 && !read.budget.is_limited() &&
+         read.columns.empty() && read.families.empty() && read.versions > 0 &&
+         !PointOf(view.point, read).is_bounded() && !query.any_version && query.order_by.empty() &&
+         query.use_index.empty() && query.use_indexes.empty() && !query.no_index &&
+         view.table->families.size() == 1;
 }
 
 /// A row in its block.

@@ -53,6 +53,7 @@ class OrderedSource final : public RowSource {
   explicit OrderedSource(const Query& query)
       : query_(query),
         left_(query.limit == 0 ? UINT64_MAX : query.limit),
+        offset_(query.skipped.left),
         batch_bytes_max_(
             std::min(query.context->resources.read_buffer_bytes / kBatchPart, kBatchBytesMax)),
         batch_charge_(query.context->resources.memory, base::MemoryPart::kHits),
@@ -68,6 +69,8 @@ class OrderedSource final : public RowSource {
       ASSIGN_OR_RETURN(row, is_streamed_ ? stream_->NextPiece() : pieces_.Next());
     } else {
       if (left_ == 0) return false;
+      ASSIGN_OR_RETURN(const bool may_have_row, Skip());
+      if (!may_have_row) return false;
       ASSIGN_OR_RETURN(const bool is_row, NextRow(&row));
       if (!is_row) return false;
       --left_;
@@ -90,10 +93,13 @@ class OrderedSource final : public RowSource {
   };
 
   Status Begin();
+  Result<bool> Skip();
   Result<bool> NextRow(RowView* row);
+  Result<bool> FindRow();
   Result<bool> Step();
   Status BeginWalk();
   void BeginAtPosition(KeyRanges* ranges);
+  uint64_t RowsAsked() const { return left_ > UINT64_MAX - offset_ ? UINT64_MAX : left_ + offset_; }
   uint64_t StreamedMin() const;
   void OpenWindows(format::KeyRange rows);
   Result<bool> NextWindow();
@@ -108,6 +114,7 @@ class OrderedSource final : public RowSource {
 
   const Query& query_;
   uint64_t left_;
+  uint64_t offset_;  // Rows to pass over.
   bool has_begun_ = false;
   std::unique_ptr<ValueRangeIterator> stepper_;
   uint64_t entries_ = kEntriesFirst;
@@ -221,7 +228,7 @@ bool OrderedSource::Windows() const {
 // A value with more entries than this is streamed.
 uint64_t OrderedSource::StreamedMin() const {
   if (!query_.context->may_end_early) return ValueRangeIterator::kLargeMin;
-  return std::clamp(left_, kEntriesFirst, ValueRangeIterator::kLargeMin);
+  return std::clamp(RowsAsked(), kEntriesFirst, ValueRangeIterator::kLargeMin);
 }
 
 // Where rows of a value are looked at key by key, keys are positions; else where the next range
@@ -262,19 +269,37 @@ Result<bool> OrderedSource::NextWindow() {
   return true;
 }
 
+// Passes over the rows of the offset; false: there are no more rows.
+Result<bool> OrderedSource::Skip() {
+  for (; offset_ > 0; --offset_) {
+    ASSIGN_OR_RETURN(const bool is_row, FindRow());
+    if (!is_row) return false;
+  }
+  return true;
+}
+
 Result<bool> OrderedSource::NextRow(RowView* row) {
+  ASSIGN_OR_RETURN(const bool is_row, FindRow());
+  if (!is_row) return false;
+  if (is_streamed_) {
+    ASSIGN_OR_RETURN(*row, stream_->View());
+  } else {
+    ASSIGN_OR_RETURN(*row, ViewOf(batch_[at_ - 1]));
+  }
+  return true;
+}
+
+// Moves to the next row: that of the stream, or the one before at_ in the batch.
+Result<bool> OrderedSource::FindRow() {
   while (true) {
     is_streamed_ = false;
     if (at_ < batch_.size()) {
-      ASSIGN_OR_RETURN(*row, ViewOf(batch_[at_++]));
+      ++at_;
       return true;
     }
     if (stream_.has_value()) {
       ASSIGN_OR_RETURN(is_streamed_, NextOf(&*stream_, range_));
-      if (is_streamed_) {
-        ASSIGN_OR_RETURN(*row, stream_->View());
-        return true;
-      }
+      if (is_streamed_) return true;
       stream_.reset();
     }
     if (windows_.has_value()) {
@@ -291,7 +316,7 @@ Result<RowView> OrderedSource::ViewOf(const Collected& collected) {
   if (collected.row.has_value()) return collected.row->view();
   const ReadContext& context = *query_.context;
   ASSIGN_OR_RETURN(const RowLocations locations,
-                   FindRow(context.view.RegionOf(collected.key), collected.key));
+                   engine::FindRow(context.view.RegionOf(collected.key), collected.key));
   ASSIGN_OR_RETURN(std::unique_ptr<ReturnedCells> cells,
                    OpenReturned(context.schema, locations, &blocks_));
   pieces_.Begin(collected.key, std::move(cells));
@@ -313,7 +338,7 @@ Result<bool> OrderedSource::Step() {
   } while (taken_whole_.has_value() && taken_whole_->Contains(range_.low));
   access_ = AccessInOrder(index(), range_);
   access_.covered = query_.plan.access->covered;
-  if (access_.is_intersection() && left_ > kEntriesMax) RETURN_IF_ERROR(TakeWholeIfCheaper());
+  if (access_.is_intersection() && RowsAsked() > kEntriesMax) RETURN_IF_ERROR(TakeWholeIfCheaper());
   if (is_large_ && Windows()) {
     access_.covered = false;  // Each window would read the records of all.
     OpenWindows(query_.plan.within);
@@ -402,8 +427,10 @@ Result<bool> OrderedSource::NextOf(ConcatenatingIterator* chain, const format::K
     ASSIGN_OR_RETURN(const bool is_row, chain->Next());
     if (!is_row) return false;
     if (query_.ordering->index == nullptr) return true;
+    const format::Cell row_put = format::RowKeyPut(chain->key());
     for (size_t i = 0; i < puts_.size(); ++i) {
-      puts_[i] = FindNewest(index().columns[i], chain->visible());
+      const format::IndexColumnRecord& column = index().columns[i];
+      puts_[i] = column.is_of_row_key() ? &row_put : FindNewest(column, chain->visible());
     }
     entry_.clear();
     format::AppendEntry(index(), puts_, &entry_);

@@ -105,8 +105,8 @@ std::string WhyNotServing(const format::TableRecord& table, const BoundPredicate
   if (HasLeafOfColumn(predicate.root(), column)) {
     const std::string type(ColumnTypeName(column.type));
     return "it has " + format::Described(column) + " as " + type +
-           ", and conditions do not: cast them (" + TextOf(column.functions, column.qualifier) +
-           "::" + type + ")";
+           ", and conditions do not: cast them (" +
+           TextOf(column.functions, std::string(column.name())) + "::" + type + ")";
   }
   return "no condition on " + format::Described(column);
 }
@@ -156,14 +156,15 @@ class QueryPlanner {
  public:
   QueryPlanner(const TableView& view, const BoundPredicate& predicate, const QueryOptions& options,
                PlanPurpose purpose, const base::Cancellation& cancellation,
-               const format::KeyRange& within)
+               const format::KeyRange& within, const ColumnSet& returned)
       : table_(*view.table),
         view_(view),
         predicate_(predicate),
         options_(options),
         purpose_(purpose),
         cancellation_(cancellation),
-        within_(within) {}
+        within_(within),
+        returned_(returned) {}
 
   Result<QueryPlan> Run() {
     ASSIGN_OR_RETURN(const AccessPathFinder::Indexes only, IndexesAskedFor(table_, options_));
@@ -183,7 +184,10 @@ class QueryPlanner {
       return std::move(plan_);
     }
     ASSIGN_OR_RETURN(std::optional<IntersectionChoice> found, FindAccess(only, rows_decided));
+    // The rest of the rows may have no entries in one of several.
+    const bool is_page = !options_.after.empty() || !options_.before.empty();
     for (const format::IndexRecord* index : only) {
+      if (is_page && only.size() > 1 && found.has_value()) break;
       if (found.has_value() && Uses(found->access.AllPaths(), *index)) continue;
       return Status::InvalidArgument("index '" + index->name + "' cannot serve the predicate: " +
                                      WhyNotServing(table_, predicate_, *index));
@@ -208,7 +212,8 @@ class QueryPlanner {
   Result<std::optional<IntersectionChoice>> FindAccess(const AccessPathFinder::Indexes& only,
                                                        bool rows_decided) const {
     const BoundNode& root = predicate_.root();
-    const AccessPathFinder finder(table_, root, plan_.clusters, only, cancellation_);
+    const AccessPathFinder finder(
+        table_, plan_.clusters, {.root = root, .returned = returned_, .only = only}, cancellation_);
     if (root.kind != Kind::kAnd) {
       ASSIGN_OR_RETURN(std::optional<AccessPath> found, finder.Find(root, rows_decided));
       if (!found.has_value()) return std::optional<IntersectionChoice>();
@@ -386,6 +391,7 @@ class QueryPlanner {
   PlanPurpose purpose_;
   base::Cancellation cancellation_;
   const format::KeyRange& within_;
+  const ColumnSet& returned_;
   KeyRanges rows_;  // Every match has its key here.
   QueryPlan plan_;
   std::vector<IntersectionChoice::Unused> unused_;
@@ -395,9 +401,10 @@ class QueryPlanner {
 
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
                             const QueryOptions& options, PlanPurpose purpose,
-                            const base::Cancellation& cancellation,
-                            const format::KeyRange& within) {
-  return QueryPlanner(view, predicate, options, purpose, cancellation, within).Run();
+                            const base::Cancellation& cancellation, const format::KeyRange& within,
+                            const ColumnSet& returned) {
+  QueryPlanner planner(view, predicate, options, purpose, cancellation, within, returned);
+  return planner.Run();
 }
 
 KeyRanges RowsUnder(const BoundPredicate& predicate) {
@@ -420,6 +427,8 @@ bool NamesRowKey(const Predicate& predicate) {
 Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
                                               const std::string& name) {
   const format::IndexRecord* index = table.FindIndex(name);
+  const format::GlobalIndexRecord* const global = table.FindGlobal(name);
+  if (global != nullptr) return &global->index;
   if (index != nullptr && index->state != format::IndexState::kDropping) return index;
   return Status::NotFound("table '" + table.name + "' has no index '" + name + "'");
 }

@@ -39,11 +39,11 @@ enum class PlanPurpose : uint8_t {
 /// Errors: kNotFound (an index of the options), kInvalidArgument (options that contradict each
 /// other; an index asked for that cannot serve the predicate, with the reason), kCorruption,
 /// kIoError, kCancelled.
-/// `within`: no other rows are asked for.
+/// `within`: no other rows are asked for. `returned`: the columns that matches return.
 Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predicate,
                             const QueryOptions& options, PlanPurpose purpose,
-                            const base::Cancellation& cancellation,
-                            const format::KeyRange& within = {});
+                            const base::Cancellation& cancellation, const format::KeyRange& within,
+                            const ColumnSet& returned);
 
 /// The row keys that satisfy the condition on the row key that every match satisfies: ascending,
 /// disjoint. All keys where there is none.

@@ -8,8 +8,10 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
+#include "engine/query/global_access.h"
 #include "engine/query/scan.h"
 #include "engine/read/concatenating_iterator.h"
+#include "engine/source/counted.h"
 
 namespace tandem::engine {
 namespace {
@@ -25,6 +27,7 @@ Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions
                             const ReadFrom* from) {
   ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexOfOrder(table, options.order_by));
   Ordering ordering{.index = index, .ranges = {}, .position = {}};
+  ordering.is_global = table.FindGlobal(options.order_by) != nullptr;
   ordering.backward = options.descending != index->columns[0].descending;
   if (from == nullptr) return ordering;
   ordering.position = from->position;
@@ -182,8 +185,9 @@ void AccessByOrdering(std::string reason, const EntryCount& entries, Query* quer
 bool CanWalk(const format::TableRecord& table, const Ordering& ordering, const QueryPlan& plan) {
   const std::vector<format::IndexColumnRecord>& columns = ordering.index->columns;
   if (columns.size() == 1) return true;
-  const bool may_expire = std::ranges::any_of(
-      columns, [&](const auto& column) { return table.FindFamily(column.family)->may_expire(); });
+  const bool may_expire = std::ranges::any_of(columns, [&](const auto& column) {
+    return !column.is_of_row_key() && table.FindFamily(column.family)->may_expire();
+  });
   return !may_expire && std::ranges::all_of(
                             plan.clusters, [](const Cluster& cluster) { return cluster.in_order; });
 }
@@ -197,6 +201,11 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
   }
   // A partial index has not all rows: matches are found as they are without an order, and sorted.
   if (ordering.index->where.has_value()) return {};
+  if (ordering.is_global) {
+    if (!options.no_scan || query->plan.access.has_value()) return {};
+    return Status::InvalidArgument("the query would scan table " + base::Quote(table.name) +
+                                   " and sort its rows: no condition is served by an index");
+  }
   ordering.ranges = OrderedUnder(predicate, *ordering.index);
   CutToPosition(&ordering);
   const bool is_forced = options.use_index == options.order_by;
@@ -276,7 +285,7 @@ Result<uint64_t> RowsCertainlyRead(const QueryPlan& plan) {
 // Refuses a query that will certainly pass its budget. One with a limit may end before that.
 Status CheckPlannedCost(const Query& query, PlanPurpose purpose) {
   const ReadContext& context = *query.context;
-  if (context.meter == nullptr || query.limit > 0) return {};
+  if (context.meter == nullptr || query.limit > 0 || query.skipped.by_counts > 0) return {};
   if (!query.plan.access.has_value()) {
     const bool reads_none = purpose == PlanPurpose::kCount && query.plan.rows_decide;
     return reads_none ? Status() : CheckScanCost(context, query.plan.clusters);
@@ -286,6 +295,54 @@ Status CheckPlannedCost(const Query& query, PlanPurpose purpose) {
   return context.meter->CheckPlan(rows, 0, 0);
 }
 
+// Whether every row with an entry of the index in the ranges of the predicate matches.
+bool IsConditionOf(const BoundPredicate& predicate, const QueryPlan& plan,
+                   const format::IndexRecord& index) {
+  if (plan.rows_decide) return true;
+  const BoundNode& root = predicate.root();
+  return root.kind == BoundNode::Kind::kLeaf && !root.leaf.accepts_null &&
+         AccessPathFinder::Serves(index, root.leaf);
+}
+
+// Begins the query after the rows of its offset, as far as they can be counted.
+Status SkipOffset(Query* query, bool is_condition_of_order) {
+  Skipped& skipped = query->skipped;
+  skipped.left = query->offset;
+  if (skipped.left == 0) return {};
+  ReadContext* const context = query->context.get();
+  if (query->ordering.has_value()) {
+    Ordering& ordering = *query->ordering;
+    if (!ordering.walks_index || ordering.index == nullptr) {
+      skipped.why_read = "the matches are sorted";
+    } else if (ordering.position.has_value()) {
+      skipped.why_read = "the read begins at a position";
+    } else if (!is_condition_of_order || !MayCountEntries(*ordering.index)) {
+      skipped.why_read = "not every entry of the index is that of a match";
+    } else {
+      RETURN_IF_ERROR(SkipInOrder(context,
+                                  {.index = *ordering.index,
+                                   .backward = ordering.backward,
+                                   .ranges = ordering.ranges,
+                                   .clusters = query->plan.clusters},
+                                  &ordering.position, &skipped));
+      CutToPosition(&ordering);
+    }
+    return {};
+  }
+  QueryPlan& plan = query->plan;
+  const bool is_exact = plan.access.has_value() ? plan.access->exact : plan.rows_decide;
+  if (!is_exact) {
+    skipped.why_read = "no index counts the matches";
+    return {};
+  }
+  return SkipByKey(context,
+                   {.access = plan.access.has_value() ? &*plan.access : nullptr,
+                    .entries = plan.entries.total(),
+                    .reverse = query->reverse,
+                    .clusters = &plan.clusters},
+                   &skipped);
+}
+
 // Prepares the query with its predicate bound.
 Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
                            BoundPredicate predicate, TableView view) {
@@ -293,32 +350,39 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
               .plan = {},
               .ordering = {},
               .limit = request.query.limit,
+              .offset = request.query.offset,
               .reverse = false};
   const ReadLimits limits = request.Limits();
   const base::Cancellation& cancellation = limits.cancellation;
+  view.point.older_decide = request.query.any_version;
   ASSIGN_OR_RETURN(ReadSchema schema, ReadSchema::Make(view, request.options));
   view.point = schema.point;
   if (purpose == PlanPurpose::kCount) schema.ReturnNothing();
   ColumnSet ordering;
-  QueryOptions asked = Normal(request.query);
-  asked.no_scan |= request.no_scan;
+  ASSIGN_OR_RETURN(QueryOptions asked, WithoutGlobal(*view.table, request, Normal(request.query)));
+  // The rows of a global index are what is read, wherever they lie.
+  const bool has_rows = request.global != nullptr && !request.global->index.empty();
+  asked.no_scan = (asked.no_scan || request.no_scan) && !has_rows;
   QueryOptions options = asked;
   if (!options.order_by.empty()) {
     ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options, request.from));
     for (const format::IndexColumnRecord& column : query.ordering->index->columns) {
-      ordering.Add(column.family, column.qualifier);
+      if (!column.is_of_row_key()) ordering.Add(column.family, column.qualifier);
     }
     // To walk an index in its order needs no condition on its column.
-    const bool may_walk = !query.ordering->index->where.has_value();
+    const bool may_walk = !query.ordering->index->where.has_value() && !query.ordering->is_global;
     if (may_walk && options.use_index == options.order_by && !options.no_index) {
       options.use_index.clear();
     }
   }
+  const auto* const order = query.ordering.has_value() ? query.ordering->index : nullptr;
   schema.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
   // An ordered count reads its rows.
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
-  ASSIGN_OR_RETURN(query.plan,
-                   PlanQuery(view, predicate, options, purpose, cancellation, KeysFrom(request)));
+  ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation,
+                                         KeysFrom(request), schema.matched));
+  const bool is_condition_of_order =
+      order != nullptr && IsConditionOf(predicate, query.plan, *order);
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(*view.table, predicate, asked, cancellation, &query));
   } else if (request.from != nullptr && request.from->before && purpose != PlanPurpose::kCount) {
@@ -336,12 +400,16 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
         (!is_streamed || query.plan.rows / kRecordsPerBlock <= query.limit);
   }
   CountReads(request.resources, *view.table, query.plan);
+  if (has_rows && request.resources.index_reads != nullptr) {
+    request.resources.index_reads->Count(view.table->id, request.global->id);
+  }
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));
   query.context =
       std::make_unique<ReadContext>(request.resources, std::move(view), std::move(schema));
   query.context->Limit(limits);
   query.context->may_end_early = query.limit > 0;
   if (!query.plan.rows_decide) query.context->predicate = std::move(predicate);
+  if (purpose != PlanPurpose::kCount) RETURN_IF_ERROR(SkipOffset(&query, is_condition_of_order));
   RETURN_IF_ERROR(CheckPlannedCost(query, purpose));
   return query;
 }
@@ -350,14 +418,28 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
 
 Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::TableRecord& table) {
   const base::Cancellation cancellation = request.Limits().cancellation;
-  if (request.values == nullptr) {
-    return BoundPredicate::Bind(request.predicate, table, cancellation);
+  if (request.query.any_version && !request.query.order_by.empty()) {
+    return Status::InvalidArgument(
+        "any_version and order_by are both given: a row has its place by the newest version alone");
   }
-  return BoundPredicate::Bind(request.predicate, table, cancellation, *request.values);
+  const ParameterValues none;
+  ASSIGN_OR_RETURN(BoundPredicate predicate,
+                   BoundPredicate::Bind(request.predicate, table, cancellation,
+                                        request.values == nullptr ? none : *request.values,
+                                        request.query.any_version ? DecidingVersions::kAny
+                                                                  : DecidingVersions::kNewest));
+  const bool has_rows = request.global != nullptr && !request.global->index.empty();
+  if (has_rows) return AmongRows(predicate, request.global->rows);
+  return predicate;
 }
 
 Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, TableView view) {
   ASSIGN_OR_RETURN(BoundPredicate predicate, BindQuery(request, *view.table));
+  return PrepareBound(request, purpose, std::move(predicate), std::move(view));
+}
+
+Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose,
+                           BoundPredicate predicate, TableView view) {
   return PrepareBound(request, purpose, std::move(predicate), std::move(view));
 }
 
@@ -377,11 +459,15 @@ Result<std::unique_ptr<RowSource>> OpenPlanned(const QueryRequest& request,
 }
 
 std::unique_ptr<RowSource> OpenQuery(const Query& query) {
+  if (query.skipped.is_all) {
+    return std::make_unique<LimitIterator>(
+        ConcatenatingIterator(query.context.get(), {}, /*access=*/nullptr), query.limit);
+  }
   if (query.ordering.has_value()) return OpenOrdered(query);
   const AccessPath* access = query.plan.access.has_value() ? &*query.plan.access : nullptr;
   return std::make_unique<LimitIterator>(
       ConcatenatingIterator(query.context.get(), query.plan.clusters, access, query.reverse),
-      query.limit);
+      query.limit, query.skipped.left);
 }
 
 }  // namespace tandem::engine

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/counting/offset.h"
 #include "engine/query/plan.h"
 #include "engine/query/request.h"
 #include "engine/read/row_iterator.h"
@@ -15,6 +16,7 @@ namespace tandem::engine {
 /// Rows by the values of an index, or by key alone, from the last key on.
 struct Ordering {
   const format::IndexRecord* index = nullptr;  ///< nullptr: by key.
+  bool is_global = false;                      ///< Of the index: files have no entries of it.
   bool backward = false;                       ///< Against the order of the index's keys.
   bool keys_fall = false;                      ///< Rows with one entry come by falling keys.
   bool walks_index = false;  ///< Range by range of the index; otherwise the matches are sorted.
@@ -27,12 +29,18 @@ struct Query {
   QueryPlan plan;
   std::optional<Ordering> ordering;
   uint64_t limit = 0;    ///< 0: none.
+  uint64_t offset = 0;   ///< Rows that are passed over first.
+  Skipped skipped = {};  ///< Of the offset.
   bool reverse = false;  ///< Without an ordering: from the last key on.
 };
 
 /// Errors: kNotFound, kInvalidArgument (see BoundPredicate::Bind, ReadSchema::Make, PlanQuery; an
 /// unknown order_by), kCorruption, kIoError, kCancelled.
 Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, TableView view);
+
+/// The same for a predicate that is bound already, in the place of the request's.
+Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose,
+                           BoundPredicate predicate, TableView view);
 
 /// The predicate of the request, bound to the table. Errors: see BoundPredicate::Bind.
 Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::TableRecord& table);

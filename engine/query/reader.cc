@@ -7,6 +7,7 @@
 #include "engine/query/count.h"
 #include "engine/query/explain.h"
 #include "engine/query/few_rows.h"
+#include "engine/query/global_access.h"
 #include "engine/query/query.h"
 #include "engine/query/scan.h"
 
@@ -32,11 +33,14 @@ Result<uint64_t> CountRows(const QueryRequest& request, TableView view) {
 Result<Explanation> ExplainQuery(const QueryRequest& request, TableView view) {
   ReadOptions in_pieces = request.options;  // Rows of any size are explained.
   in_pieces.pieces = true;
-  ASSIGN_OR_RETURN(const Query prepared,
-                   PrepareQuery({request.resources, in_pieces, request.predicate, request.query,
-                                 request.values, request.from, request.limits, request.no_scan},
-                                PlanPurpose::kExplanation, std::move(view)));
-  return ExplainMatches(prepared);
+  ASSIGN_OR_RETURN(
+      const Query prepared,
+      PrepareQuery({request.resources, in_pieces, request.predicate, request.query, request.values,
+                    request.from, request.limits, request.no_scan, request.global},
+                   PlanPurpose::kExplanation, std::move(view)));
+  ASSIGN_OR_RETURN(Explanation explanation, ExplainMatches(prepared));
+  if (request.global != nullptr) ExplainGlobal(*request.global, &explanation);
+  return explanation;
 }
 
 }  // namespace tandem::engine

@@ -1,7 +1,10 @@
 // The arguments of a query, for all that plan or run one.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "engine/predicate/bound.h"
 #include "engine/source/position.h"
@@ -11,6 +14,17 @@
 #include "tandem/predicate.h"
 
 namespace tandem::engine {
+
+/// What a query found in a global index (engine/query/global_access.h), or why it asks none.
+struct GlobalRows {
+  std::string index;              ///< That was asked; empty: none.
+  format::IndexId id;             ///< Its id.
+  std::vector<std::string> rows;  ///< Row keys of its entries in the ranges: all matches are here.
+  struct Unused {
+    std::string index, why;
+  };
+  std::vector<Unused> unused;
+};
 
 /// Lifetime: that of the call it is passed to.
 struct QueryRequest {
@@ -22,6 +36,7 @@ struct QueryRequest {
   const ReadFrom* from = nullptr;           ///< Of the query's token; null: from the first row.
   std::optional<ReadLimits> limits = {};    ///< Those of the options, if they have begun.
   bool no_scan = false;                     ///< Of the database's options; `query` has its own.
+  std::shared_ptr<const GlobalRows> global = nullptr;  ///< Null: the table has no global index.
 
   ReadLimits Limits() const {
     return limits.has_value() ? *limits : ReadLimits::Of(options, resources.clock);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/counting/offset.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/read/concatenating_iterator.h"
 
@@ -61,7 +62,8 @@ class RegionScan final : public RowSource {
         end_(rows_.size()),
         regions_(regions_first),
         is_limited_(scan_.limit > 0),
-        left_(is_limited_ ? scan_.limit : UINT64_MAX) {
+        left_(is_limited_ ? scan_.limit : UINT64_MAX),
+        offset_(scan_.offset) {
     options_.snapshot = nullptr;  // The pins are at its point.
     scan_.ranges.clear();
   }
@@ -84,6 +86,8 @@ class RegionScan final : public RowSource {
   size_t regions_;          // Of the next part.
   const bool is_limited_;
   uint64_t left_;           // Of the limit.
+  const uint64_t offset_;   // Rows to pass over,
+  uint64_t passed_ = 0;     // and those that were.
   uint64_t bytes_ = 0;      // That were scanned.
   bool continues_ = false;  // The row that was given last has more pieces.
   std::unique_ptr<RowSource> part_;
@@ -120,10 +124,12 @@ Status RegionScan::OpenPart() {
   ASSIGN_OR_RETURN(TableView view,
                    pin_({.rows = next, .regions_max = regions_, .from_end = reverse}));
   scan_.limit = is_limited_ ? left_ : 0;
+  scan_.offset = offset_ - passed_;
   std::string border = reverse ? view.regions.front()->start_key : view.regions.back()->end_key;
   // Ranges of regions that are not pinned add nothing.
-  ASSIGN_OR_RETURN(part_, ScanView({resources_, options_, scan_, limits_},
-                                   KeyRanges(next.begin(), next.end()), std::move(view), &bytes_));
+  ASSIGN_OR_RETURN(
+      part_, ScanView({resources_, options_, scan_, limits_}, KeyRanges(next.begin(), next.end()),
+                      std::move(view), &bytes_, &passed_));
   TakeRows(next.size(), std::move(border));
   regions_ = std::min(2 * regions_, kPartRegionsMax);
   return {};
@@ -198,7 +204,7 @@ Status CheckScanCost(const ReadContext& context, const std::vector<Cluster>& clu
 }
 
 Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, const KeyRanges& rows,
-                                            TableView view, uint64_t* bytes) {
+                                            TableView view, uint64_t* bytes, uint64_t* passed) {
   const ScanOptions& scan = request.scan;
   ASSIGN_OR_RETURN(ReadSchema schema, ReadSchema::Make(view, request.options));
   view.point = schema.point;
@@ -209,6 +215,13 @@ Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, const Ke
       std::make_unique<ReadContext>(request.resources, std::move(view), std::move(schema));
   context->Limit(request.limits);
   context->may_end_early = scan.limit > 0;
+  Skipped skipped{.left = scan.offset};
+  // Of single columns a row may have none, and is left out.
+  if (skipped.left > 0 && context->schema.returns_all) {
+    RETURN_IF_ERROR(
+        SkipByKey(context.get(), {.reverse = scan.reverse, .clusters = &clusters}, &skipped));
+    if (passed != nullptr) *passed += skipped.by_counts;
+  }
   ASSIGN_OR_RETURN(context->fills_cache, FitsCache(request.resources, clusters, bytes));
   if (request.is_whole && scan.limit == 0) RETURN_IF_ERROR(CheckScanCost(*context, clusters));
   const auto prepared =
@@ -216,7 +229,7 @@ Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, const Ke
   std::unique_ptr<RowSource> source = std::make_unique<LimitIterator>(
       ConcatenatingIterator(prepared->context.get(), prepared->clusters,
                             /*access=*/nullptr, scan.reverse),
-      scan.limit);
+      scan.limit, skipped.left, passed);
   source->Keep(prepared);
   return source;
 }

@@ -49,9 +49,11 @@ struct ScanRequest {
 Status CheckScanCost(const ReadContext& context, const std::vector<Cluster>& clusters);
 
 /// The scan of `rows` in the regions of `view` alone. `*bytes`: what the read has scanned; is added
-/// to.
+/// to. `*passed` (may be null; outlives the scan) counts the rows of the offset that were passed
+/// over.
 Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, const KeyRanges& rows,
-                                            TableView view, uint64_t* bytes);
+                                            TableView view, uint64_t* bytes,
+                                            uint64_t* passed = nullptr);
 
 /// Regions that a scan asks for.
 struct RegionsWanted {

@@ -131,6 +131,7 @@ Result<uint64_t> HashOf(const QueryRequest& request, const format::TableRecord& 
     asked.Add(index->name).AddNumber(index->id.value);
   }
   asked.AddNumber(request.query.descending && !request.query.order_by.empty());
+  if (request.query.any_version) asked.Add("any_version");
   return asked.AddRead(request.options).Hash();
 }
 
@@ -138,7 +139,10 @@ uint64_t HashOf(const ReadOptions& options, const ScanOptions& scan) {
   Asked asked;
   asked.Add("scan").Add(scan.start).Add(scan.end).Add(scan.prefix).AddNumber(scan.reverse);
   asked.AddNumber(scan.ranges.size());
-  for (const RowRange& range : scan.ranges) asked.Add(range.start).Add(range.end);
+  for (const RowRange& range : scan.ranges) {
+    asked.Add(range.start).Add(range.end);
+    if (range.leading_bytes > 0) asked.Add("leading").AddNumber(range.leading_bytes);
+  }
   return asked.AddRead(options).Hash();
 }
 

@@ -35,6 +35,11 @@ Result<bool> ConcatenatingIterator::Next() {
   }
 }
 
+Status ConcatenatingIterator::Begin() {
+  ASSIGN_OR_RETURN(const bool more, OpenNext());
+  return more ? iterator_->Begin() : Status();
+}
+
 Result<bool> ConcatenatingIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
   while (true) {
     if (iterator_ != nullptr) {
@@ -112,6 +117,16 @@ Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadContext* context, const 
       covered == nullptr || covered->empty() ? nullptr : std::move(covered));
 }
 
+// Passes over the rows of the offset; false: there are no more rows.
+Result<bool> LimitIterator::Skip() {
+  for (; offset_ > 0; --offset_) {
+    ASSIGN_OR_RETURN(const bool is_row, chain_.Next());
+    if (!is_row) return false;
+    if (skipped_ != nullptr) ++*skipped_;
+  }
+  return true;
+}
+
 Result<bool> LimitIterator::NextBatch(format::RowBatch* batch) {
   if (continues_) {
     ASSIGN_OR_RETURN(const RowView piece, chain_.NextPiece());
@@ -120,6 +135,10 @@ Result<bool> LimitIterator::NextBatch(format::RowBatch* batch) {
   } else {
     batch->Clear();
     if (left_ == 0) return false;
+    if (offset_ > 0) {
+      ASSIGN_OR_RETURN(const bool may_have_row, Skip());
+      if (!may_have_row) return false;
+    }
     ASSIGN_OR_RETURN(const bool is_row, chain_.NextBatch(std::min<uint64_t>(rows_, left_), batch));
     if (!is_row) return false;
     left_ -= batch->size();

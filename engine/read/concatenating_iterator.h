@@ -21,6 +21,9 @@ class ConcatenatingIterator {
                         const AccessPath* access, bool reverse = false)
       : context_(context), clusters_(clusters), access_(access), reverse_(reverse) {}
 
+  /// As RowIterator; before the first row. Many iterators that begin and then move wait for their
+  /// first reads together.
+  Status Begin();
   /// Moves to the next row that satisfies the context's predicate; false at the end. Errors:
   /// kOverBudget (see RowPieces), kCorruption, kIoError, kCancelled.
   Result<bool> Next();
@@ -51,19 +54,30 @@ class ConcatenatingIterator {
   std::unique_ptr<RowIterator> iterator_;
 };
 
-/// The rows of a chain in its order, projected, up to a limit (0: none).
+/// The rows of a chain in its order, projected, but for the first ones, up to a limit (0: none).
 class LimitIterator final : public RowSource {
  public:
-  LimitIterator(ConcatenatingIterator chain, uint64_t limit)
-      : chain_(std::move(chain)), left_(limit == 0 ? UINT64_MAX : limit) {}
+  /// `skipped`, where given, outlives this and counts the rows that were passed over.
+  LimitIterator(ConcatenatingIterator chain, uint64_t limit, uint64_t offset = 0,
+                uint64_t* skipped = nullptr)
+      : chain_(std::move(chain)),
+        left_(limit == 0 ? UINT64_MAX : limit),
+        offset_(offset),
+        skipped_(skipped) {}
+  /// As ConcatenatingIterator.
+  Status Begin() { return chain_.Begin(); }
   Result<bool> NextBatch(format::RowBatch* batch) override;
 
  private:
   // A read that is given up early has decoded few rows in vain.
   static constexpr size_t kFirstRows = 4;
 
+  Result<bool> Skip();
+
   ConcatenatingIterator chain_;
   uint64_t left_;
+  uint64_t offset_;  // Rows to pass over.
+  uint64_t* const skipped_;
   size_t rows_ = kFirstRows;  // Of the next batch.
   bool continues_ = false;    // The row that was given last has more pieces.
 };

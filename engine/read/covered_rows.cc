@@ -41,6 +41,11 @@ bool HasAll(std::span<const format::IncludedColumnRecord> columns, const ColumnS
 
 }  // namespace
 
+bool HasRecordsOf(const format::IndexRecord& index, const ColumnSet& columns) {
+  if (index.included.empty() || columns.empty()) return false;
+  return HasAll(format::CoveredColumns(index), columns);
+}
+
 bool MayCover(const AccessPath& access, const ReadSchema& schema) {
   if (access.paths.empty() || access.keys != nullptr) return false;
   const format::IndexRecord* index = access.paths.front().index;

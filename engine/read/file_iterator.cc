@@ -26,6 +26,8 @@ class FileIterator final : public RowIterator {
     }
   }
 
+  Status Begin() override { return walk_.Begin(); }
+
  private:
   Result<bool> Find() override {
     if (!found_) {

@@ -83,7 +83,8 @@ void RowBuilder::MergeTrees() {
 // Returns false and gathers nothing if the columns are a whole family that shows more than
 // `cells_max` cells.
 bool RowBuilder::GatherFromTrees(const ColumnSet::Family& columns, size_t cells_max) {
-  const VersionsWanted wanted{schema_.table.get(), schema_.point, schema_.versions};
+  const uint32_t versions = schema_.point.older_decide ? UINT32_MAX : schema_.versions;
+  const VersionsWanted wanted{schema_.table.get(), schema_.point, versions};
   const size_t before = gathered_.size();
   for (size_t tree = 0; tree < trees_.count(); ++tree) {
     TreeColumns source(&trees_, tree, wanted, &columns);

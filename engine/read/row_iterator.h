@@ -27,6 +27,9 @@ class RowIterator {
   RowIterator(const RowIterator&) = delete;
   RowIterator& operator=(const RowIterator&) = delete;
 
+  /// Begins the reads that the first row needs, where it is known which, and does not wait for
+  /// them. Errors: as Next.
+  virtual Status Begin() { return {}; }
   /// Moves to the next row that exists and satisfies the context's predicate; false at the end.
   /// Errors: kOverBudget (see RowPieces), kCorruption, kIoError, kCancelled. Lifetime: key() and
   /// visible() until the next call.

@@ -98,6 +98,13 @@ void RowWalk::StartAll(bool reverse) {
   }
 }
 
+// Backward there is nothing to begin.
+Status RowWalk::Begin() {
+  if (reverse_) return {};
+  for (const std::unique_ptr<Lane>& lane : lanes_) RETURN_IF_ERROR(lane->walk.Begin());
+  return {};
+}
+
 bool RowWalk::IsNeeded(const Lane& lane, uint32_t ordinal) const {
   return lane.columns.Of(source_.MayBeSingleSource(ordinal)) != nullptr && lane.data->Has(ordinal);
 }

@@ -51,6 +51,8 @@ class RowWalk {
   /// Walks over all rows of the source.
   void StartAll(bool reverse = false);
 
+  /// Begins the reads that the first row needs, and does not wait for them. Errors: as Next.
+  Status Begin();
   /// Moves to the first or the next row that any needed family has, or that may be returned without
   /// one; false at the end. Errors: kCorruption, kIoError.
   Result<bool> Next() {

@@ -113,6 +113,13 @@ class Region : public std::enable_shared_from_this<Region> {
   /// Bytes by which the active memstore has grown since the last call; may be negative after a
   /// switch. Threads: the commit leader.
   int64_t TakeGrowth();
+  /// Operations that it took since it was made. Threads: CountWrites by the commit leader.
+  uint64_t writes() const { return writes_.load(std::memory_order_relaxed); }
+  void CountWrites(uint64_t count) { writes_.store(writes() + count, std::memory_order_relaxed); }
+  /// Reads that looked at it since it was made. Reads at the same moment may count as one: exact
+  /// counts would make the threads that read wait for each other.
+  uint64_t reads() const { return reads_.load(std::memory_order_relaxed); }
+  void CountRead() { reads_.store(reads() + 1, std::memory_order_relaxed); }
   /// The operations in memstores that are in no log. Threads: see Unlogged.
   Unlogged& unlogged() { return unlogged_; }
 
@@ -166,7 +173,8 @@ class Region : public std::enable_shared_from_this<Region> {
   bool shares_memstore_ = false;      // The active one, with a neighbour.
   Unlogged unlogged_;
 
-  std::atomic<bool> merges_fail_{false};  // Relaxed: it orders nothing.
+  std::atomic<bool> merges_fail_{false};        // Relaxed: it orders nothing.
+  std::atomic<uint64_t> writes_{0}, reads_{0};  // Relaxed: counters that order nothing.
 
   mutable base::Mutex mutex_;
   base::CondVar turn_;

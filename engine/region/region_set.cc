@@ -147,6 +147,7 @@ void RegionSet::Change(Addition changed) {
 }
 
 std::shared_ptr<const Table> RegionSet::Find(std::string_view name) const {
+  if (format::IsEntriesName(name)) return nullptr;
   base::MutexLock lock(mutex_);
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? nullptr : found->second;

@@ -106,7 +106,8 @@ class RegionSet {
   /// Find returns: it counts a change that was found.
   uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
 
-  /// nullptr when there is none.
+  /// nullptr when there is none. One that has the entries of a global index is found by its id
+  /// alone.
   std::shared_ptr<const Table> Find(std::string_view name) const EXCLUDES(mutex_);
   std::shared_ptr<const Table> Find(format::TableId id) const EXCLUDES(mutex_);
   /// All, by id.

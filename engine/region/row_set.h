@@ -27,6 +27,10 @@ class RowSet {
   /// `*rank` is 0 or what the last call left: the search starts there, so that ascending look-ups
   /// gallop. Requires: ordinal < row_count.
   bool Find(uint32_t ordinal, uint32_t* rank) const;
+  /// Members below `ordinal`. Requires: ordinal <= row_count.
+  uint32_t RankOf(uint32_t ordinal) const {
+    return is_dense() ? RankOfBit(ordinal) : static_cast<uint32_t>(LowerBound(ordinal, 0));
+  }
   /// The member with `rank` smaller ones. Requires: rank < count().
   uint32_t At(uint32_t rank) const;
 

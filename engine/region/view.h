@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -39,9 +40,27 @@ class LiveFile {
   }
   void DropRecord() EXCLUDES(mutex_) { KeepRecord(nullptr); }
 
+  /// What readers derived from the file and others that share rows with it, for later readers.
+  class Derived {
+   public:
+    virtual ~Derived() = default;
+  };
+  /// What is kept; null: nothing is.
+  std::shared_ptr<Derived> derived() const EXCLUDES(mutex_) {
+    base::MutexLock lock(mutex_);
+    return derived_;
+  }
+  /// Keeps it, unless another reader kept one meanwhile. Returns what is kept.
+  std::shared_ptr<Derived> KeepDerived(std::shared_ptr<Derived> derived) EXCLUDES(mutex_) {
+    base::MutexLock lock(mutex_);
+    if (derived_ == nullptr) derived_ = std::move(derived);
+    return derived_;
+  }
+
  private:
   mutable base::Mutex mutex_;
   std::shared_ptr<const FlushedRows> record_ GUARDED_BY(mutex_);
+  std::shared_ptr<Derived> derived_ GUARDED_BY(mutex_);
 };
 
 /// The rows [low, high) of a file in a region.

@@ -10,6 +10,7 @@ void EventListener::OnCompactionBegin(const CompactionEvent&) {}
 void EventListener::OnCompactionEnd(const CompactionEvent&) {}
 void EventListener::OnRegionSplit(const RegionSplitEvent&) {}
 void EventListener::OnRegionsMerged(const RegionMergeEvent&) {}
+void EventListener::OnHotRegion(const HotRegionEvent&) {}
 void EventListener::OnStallBegin(const StallEvent&) {}
 void EventListener::OnStallEnd(const StallEvent&) {}
 void EventListener::OnOverlapsBuilt(const OverlapsEvent&) {}

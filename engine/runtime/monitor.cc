@@ -132,6 +132,13 @@ void Monitor::Merged(const RegionMergeEvent& event) {
                   [&event](Observer& observer) { observer.AfterMergeRegions(event); });
 }
 
+void Monitor::FoundHot(const HotRegionEvent& event) {
+  Log("region " + std::to_string(event.region_id) + " of table '" + std::string(event.table) +
+      "' took " + std::to_string(event.count) + " of " + std::to_string(event.of) +
+      (event.is_read ? " reads" : " writes") + " of the table in a second, and most for ten");
+  Tell([&event](EventListener& listener) { listener.OnHotRegion(event); });
+}
+
 void Monitor::OverlapsBuilt(OverlapsEvent event, int64_t began_micros) {
   event.micros = static_cast<uint64_t>(NowMicros() - began_micros);
   Add(overlap_pairs_, event.pairs);

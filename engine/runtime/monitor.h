@@ -43,6 +43,9 @@ class Monitor {
   Status RunCompaction(CompactionEvent* event, const std::function<Status()>& work);
   void Split(const RegionSplitEvent& event);
   void Merged(const RegionMergeEvent& event);
+  void FoundHot(const HotRegionEvent& event);
+  /// Whether anybody hears of events.
+  bool is_heard() const { return log_ != nullptr || listener_ != nullptr; }
   /// `began_micros`: NowMicros() when the building began.
   void OverlapsBuilt(OverlapsEvent event, int64_t began_micros);
 

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "base/guarded.h"
+#include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/create_table.h"
 #include "engine/engine.h"
 #include "engine/salvage/catalog_finder.h"
 #include "engine/salvage/counters.h"
@@ -39,6 +41,7 @@ class Salvager {
 
   Status OpenSource();
   Status CreateTarget();
+  void AddEntries(format::CatalogEdit* edit) const;
   Status CopyRegions();
   Status CopyRegion(const RegionPlan& plan);
   Status FindUncertain(const RegionPlan& plan, const std::vector<Copied>& copies,
@@ -59,7 +62,9 @@ class Salvager {
 Result<SalvageReport> Salvager::Run() {
   RETURN_IF_ERROR(OpenSource());
   ASSIGN_OR_RETURN(surviving_, FindCatalog(source_.get(), &report_));
-  report_.tables = surviving_.catalog.tables.size();
+  for (const auto& [id, table] : surviving_.catalog.tables) {
+    report_.tables += table.entries_of.has_value() ? 0 : 1;
+  }
   report_.regions = surviving_.catalog.regions.size();
   for (const auto& [name, snapshot] : surviving_.catalog.snapshots) {
     report_.snapshots.push_back(name);
@@ -69,6 +74,15 @@ Result<SalvageReport> Salvager::Run() {
   RETURN_IF_ERROR(
       SalvageLog(source_.get(), surviving_, options_.past_holes, target_.get(), &report_));
   if (!report_.lost_edits.empty()) {
+    for (const auto& [name, sequence] : surviving_.catalog.sequences) {
+      report_.uncertain.push_back({.table = {},
+                                   .region = 0,
+                                   .family = {},
+                                   .keys = {},
+                                   .because = "sequence " + base::Quote(name) + " may have given " +
+                                              "out ids from " + std::to_string(sequence.next) +
+                                              " on"});
+    }
     report_.uncertain.push_back({.table = {},
                                  .region = 0,
                                  .family = {},
@@ -120,18 +134,37 @@ Status Salvager::CreateTarget() {
   format::CatalogEdit edit;
   edit.counters = catalog.counters;
   for (const auto& [id, table] : catalog.tables) {
+    if (table.entries_of.has_value()) continue;
     edit.put_tables.push_back(table);
     // What is lost may have kept rows apart: whoever wants it so again checks them first.
     for (format::IndexRecord& index : edit.put_tables.back().indexes) {
       if (index.unique) index.state = format::IndexState::kBuilding;
     }
+    AddEntries(&edit);
   }
   for (const auto& [id, region] : catalog.regions) {
+    if (catalog.tables.at(region.table).entries_of.has_value()) continue;
     format::RegionRecord& empty = edit.put_regions.emplace_back(region);
     empty.files.clear();
     empty.flushed_through = {};
   }
+  for (const auto& [name, sequence] : catalog.sequences) edit.put_sequences.push_back(sequence);
   return target_->CommitEdits(target_->catalog().epoch, edit);
+}
+
+// Entries of global indexes are built again when the copy is opened: rows may be lost, and entries.
+void Salvager::AddEntries(format::CatalogEdit* edit) const {
+  std::vector<format::TableRecord> added;
+  format::TableRecord& table = edit->put_tables.back();
+  for (format::GlobalIndexRecord& global : table.global_indexes) {
+    global.since.reset();
+    global.entries = format::TableId(edit->counters->next_table_id++);
+    added.push_back(EntriesRecord(table, global, environment_.random));
+    const std::vector<format::RegionRecord> regions =
+        format::NewRegions(global.entries, {std::string()}, &*edit->counters);
+    edit->put_regions.insert(edit->put_regions.end(), regions.begin(), regions.end());
+  }
+  edit->put_tables.insert(edit->put_tables.end(), added.begin(), added.end());
 }
 
 Status Salvager::CopyRegions() {
@@ -139,7 +172,10 @@ Status Salvager::CopyRegions() {
   if (!surviving_.is_from_manifest) rule = OrphanRule::kAll;
   ASSIGN_OR_RETURN(const std::vector<RegionPlan> plans,
                    PlanRegions(source_.get(), surviving_, rule, &report_));
-  for (const RegionPlan& plan : plans) RETURN_IF_ERROR(CopyRegion(plan));
+  for (const RegionPlan& plan : plans) {
+    if (surviving_.catalog.tables.at(plan.region.table).entries_of.has_value()) continue;
+    RETURN_IF_ERROR(CopyRegion(plan));
+  }
   return {};
 }
 

@@ -63,6 +63,8 @@ class BlockWalk {
     const bool has_next = planned_ > 0 && ahead_.front().block.positions.empty();
     return has_next ? ahead_.front().block.rows.get() : nullptr;
   }
+  /// Begins the reads that the first block needs, and does not wait for them. Errors: as Next.
+  Status Begin() { return LookAhead(); }
   /// Puts the next block in `*block`; false at the end. Errors: kCorruption, kIoError.
   Result<bool> Next(WalkedBlock* block);
 

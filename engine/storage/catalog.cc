@@ -14,6 +14,8 @@
 //    17  remove segment  varint u64
 //    19  add snapshot    snapshot record (snapshot_record.cc)
 //    21  remove snapshot its name
+//    23  put sequence    sequence record (sequence_record.cc)
+//    25  remove sequence its name
 //
 // Example: the edit that removes table 2 and file 300 is  05 01 02  0d 02 ac 02
 #include "engine/storage/catalog.h"
@@ -40,7 +42,9 @@ enum EditTag : uint64_t {
   kAddSegment = 15,
   kRemoveSegment = 17,
   kAddSnapshot = 19,
-  kRemoveSnapshot = 21
+  kRemoveSnapshot = 21,
+  kPutSequence = 23,
+  kRemoveSequence = 25
 };
 
 template <typename T>
@@ -113,6 +117,10 @@ void ReadEditField(FieldReader* fields, EditInMemory* read) {
       return AddRecord(fields, DecodeSnapshot(fields->Repeated()), &edit->add_snapshots, bytes);
     case kRemoveSnapshot:
       return AddName(fields, &edit->remove_snapshots, bytes);
+    case kPutSequence:
+      return AddRecord(fields, DecodeSequence(fields->Repeated()), &edit->put_sequences, bytes);
+    case kRemoveSequence:
+      return AddName(fields, &edit->remove_sequences, bytes);
     default:
       return fields->Unknown();
   }
@@ -142,6 +150,10 @@ void EncodeEdit(const CatalogEdit& edit, std::string* out) {
     AppendField(out, kAddSnapshot, EncodeSnapshot(snapshot));
   }
   for (const std::string& name : edit.remove_snapshots) AppendField(out, kRemoveSnapshot, name);
+  for (const SequenceRecord& sequence : edit.put_sequences) {
+    AppendField(out, kPutSequence, EncodeSequence(sequence));
+  }
+  for (const std::string& name : edit.remove_sequences) AppendField(out, kRemoveSequence, name);
 }
 
 Result<CatalogEdit> DecodeEdit(std::string_view bytes) {
@@ -159,6 +171,7 @@ CatalogEdit FullEdit(const Catalog& catalog) {
   for (const auto& [number, file] : catalog.files) edit.add_files.push_back(file);
   for (const auto& [id, region] : catalog.regions) edit.put_regions.push_back(region);
   for (const auto& [name, snapshot] : catalog.snapshots) edit.add_snapshots.push_back(snapshot);
+  for (const auto& [name, sequence] : catalog.sequences) edit.put_sequences.push_back(sequence);
   edit.add_segments = catalog.segments;
   return edit;
 }

@@ -11,6 +11,7 @@
 
 #include "base/shared_map.h"
 #include "engine/storage/catalog_records.h"
+#include "engine/storage/sequence_record.h"
 #include "engine/storage/snapshot_record.h"
 #include "format/schema.h"
 #include "format/types.h"
@@ -30,7 +31,8 @@ struct Catalog {
   /// How often regions of snapshots refer to each file. Such a file stays though no region of a
   /// table refers to it, and though its table was dropped.
   base::SharedMap<FileNumber, uint64_t> snapshot_files;
-  std::vector<SegmentRecord> segments;  ///< Oldest first.
+  base::SharedMap<std::string, SequenceRecord> sequences;  ///< By name.
+  std::vector<SegmentRecord> segments;                     ///< Oldest first.
   /// The memory of the records that edits added, less those they removed (catalog_memory.h).
   uint64_t memory_bytes = 0;
 };
@@ -48,6 +50,8 @@ struct CatalogEdit {
   std::vector<FileNumber> remove_segments;  ///< Oldest first: none older may stay.
   std::vector<SnapshotRecord> add_snapshots;
   std::vector<std::string> remove_snapshots;  ///< By name.
+  std::vector<SequenceRecord> put_sequences;  ///< New, or replacing the one of that name.
+  std::vector<std::string> remove_sequences;  ///< By name.
 };
 
 void EncodeEdit(const CatalogEdit& edit, std::string* out);

@@ -99,6 +99,31 @@ Status ApplySnapshots(const CatalogEdit& edit, Catalog* catalog) {
   return {};
 }
 
+Status OfSequence(std::string_view name, std::string_view why) {
+  return Status::Corruption(
+      std::string("catalog: sequence ").append(base::Quote(name)).append(": ").append(why));
+}
+
+Status ApplySequences(const CatalogEdit& edit, Catalog* catalog) {
+  for (const SequenceRecord& sequence : edit.put_sequences) {
+    const std::string& name = sequence.options.name;
+    const auto before = catalog->sequences.find(name);
+    if (before != catalog->sequences.end()) {
+      if (sequence.next < before->second.next) return OfSequence(name, "goes back");
+      Forget(MemoryOf(before->second), catalog);
+    }
+    catalog->memory_bytes += MemoryOf(sequence);
+    catalog->sequences.Put(name, sequence);
+  }
+  for (const std::string& name : edit.remove_sequences) {
+    const auto found = catalog->sequences.find(name);
+    if (found == catalog->sequences.end()) return OfSequence(name, "does not exist");
+    Forget(MemoryOf(found->second), catalog);
+    catalog->sequences.Erase(name);
+  }
+  return {};
+}
+
 Status ApplyRegionsAndFiles(const CatalogEdit& edit, Catalog* catalog) {
   for (const FileRecord& file : edit.add_files) {
     if (!catalog->files.Put(file.number, file)) {
@@ -350,6 +375,7 @@ Status ApplyEditInPlace(const CatalogEdit& edit, Catalog* catalog) {
   RETURN_IF_ERROR(ApplyRegionsAndFiles(edit, catalog));
   RETURN_IF_ERROR(ApplySegments(edit, catalog));
   RETURN_IF_ERROR(ApplySnapshots(edit, catalog));
+  RETURN_IF_ERROR(ApplySequences(edit, catalog));
   return CheckCatalogMemory(catalog->memory_bytes);
 }
 

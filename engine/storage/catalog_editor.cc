@@ -13,7 +13,8 @@ bool IsEmpty(const format::CatalogEdit& edit) {
   return edit.put_tables.empty() && edit.remove_tables.empty() && edit.add_files.empty() &&
          edit.put_regions.empty() && edit.remove_regions.empty() && edit.remove_files.empty() &&
          edit.add_segments.empty() && edit.remove_segments.empty() && edit.add_snapshots.empty() &&
-         edit.remove_snapshots.empty();
+         edit.remove_snapshots.empty() && edit.put_sequences.empty() &&
+         edit.remove_sequences.empty();
 }
 
 }  // namespace

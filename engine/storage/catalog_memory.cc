@@ -17,12 +17,14 @@ uint64_t MemoryOf(const TableRecord& table) {
   for (const FamilyRecord& family : table.families) {
     bytes += sizeof(FamilyRecord) + family.options.name.size();
   }
-  for (const IndexRecord& index : table.indexes) {
-    bytes += sizeof(IndexRecord) + index.name.size();
+  const auto add_index = [&bytes](const IndexRecord& index) {
+    bytes += sizeof(GlobalIndexRecord) + index.name.size();
     for (const IndexColumnRecord& column : index.columns) {
       bytes += sizeof(IndexColumnRecord) + column.qualifier.size();
     }
-  }
+  };
+  for (const IndexRecord& index : table.indexes) add_index(index);
+  for (const GlobalIndexRecord& global : table.global_indexes) add_index(global.index);
   for (const ColumnTypeRecord& column : table.columns) {
     bytes += sizeof(ColumnTypeRecord) + column.qualifier.size();
   }

@@ -62,7 +62,7 @@ std::string IndexVerifier::Describe(IndexPart part, std::string_view key) const 
 
 Status IndexVerifier::AddRow(uint32_t ordinal, std::string_view row_key,
                              std::span<const Cell> cells) {
-  FactsOfRow(index_, cells, &facts_);
+  FactsOfRow(index_, row_key, cells, &facts_);
   findings_.set_topic(topic_);
   if (!facts_.complete) {
     Add("row " + std::to_string(ordinal) + " has a value that is too long for a section");
@@ -233,9 +233,10 @@ Status IndexVerifier::CheckBackward(IndexPart part, const PartTotals& forward) {
   return {};
 }
 
-void IndexVerifier::Expect(uint32_t ordinal, std::span<const Cell> cells) {
+void IndexVerifier::Expect(uint32_t ordinal, std::string_view row_key,
+                           std::span<const Cell> cells) {
   expected_end_ = ordinal + 1;
-  FactsOfRow(index_, cells, &facts_);
+  FactsOfRow(index_, row_key, cells, &facts_);
   for (const IndexEntry& entry : facts_.entries) {
     expected_.push_back({ordinal, entry.current, false, HashOf128(entry.key)});
   }

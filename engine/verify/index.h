@@ -50,7 +50,7 @@ class IndexVerifier {
   /// the section could not be read to its end.
   const std::vector<OrdinalRange>& differing() const { return differing_; }
   /// Keeps the entries of a row of one of those groups, in order.
-  void Expect(uint32_t ordinal, std::span<const Cell> cells);
+  void Expect(uint32_t ordinal, std::string_view row_key, std::span<const Cell> cells);
   /// Entries kept so far.
   size_t expected() const { return expected_.size(); }
   /// Compares the entries of the rows given to Expect with the section.

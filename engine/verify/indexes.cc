@@ -48,9 +48,8 @@ Status IndexesVerifier::Open(std::optional<IndexId> only) {
           TopicOf(file_.sections(), SectionKind::kIndexDirectory, index.id.value));
     }
   }
-  sums_charge_ =
-      file_.blocks().Charge(base::MemoryPart::kFileWindows,
-                            indexes_.size() * IndexVerifier::kSumsBytesMax);
+  sums_charge_ = file_.blocks().Charge(base::MemoryPart::kFileWindows,
+                                       indexes_.size() * IndexVerifier::kSumsBytesMax);
   return {};
 }
 
@@ -60,7 +59,7 @@ Status IndexesVerifier::AddRow(uint32_t ordinal, std::string_view row_key,
   for (auto& [index, is_right] : without_section_) {
     if (is_right) continue;
     RowIndexFacts facts;
-    FactsOfRow(*index, cells, &facts);
+    FactsOfRow(*index, row_key, cells, &facts);
     is_right = !facts.complete;
   }
   return {};
@@ -90,7 +89,7 @@ Status IndexesVerifier::DescribeDifferences(IndexVerifier* index) {
       RETURN_IF_ERROR(rows.Next());
       if (!rows.valid()) break;
       RETURN_IF_ERROR(row.Read(rows));
-      index->Expect(rows.ordinal(), row.cells());
+      index->Expect(rows.ordinal(), rows.key(), row.cells());
     }
   }
   return index->CompareExpected();

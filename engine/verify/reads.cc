@@ -128,8 +128,10 @@ class ReadsVerifier {
   Status CompareSample(const ScannedIndex& index, const Predicate& equal, uint64_t rows);
   SeenColumn SeenOf(const format::IndexColumnRecord& column) const;
   /// By its place in columns_.
-  std::string ColumnName(size_t which) const {
-    return columns_[which].family + ":" + columns_[which].record.qualifier;
+  std::string ColumnName(size_t which) const { return NameOf(columns_[which]); }
+  static std::string NameOf(const SeenColumn& column) {
+    if (column.record.is_of_row_key()) return std::string(format::kRowKeyColumn);
+    return column.family + ":" + column.record.qualifier;
   }
   Predicate IsNotNull(size_t which) const {
     const format::IndexColumnRecord& column = columns_[which].record;
@@ -188,7 +190,7 @@ Status ReadsVerifier::CompareAll() {
 Status ReadsVerifier::ComparePartial(const format::IndexRecord& index) {
   ASSIGN_OR_RETURN(const Predicate where, Predicate::Parse(index.where->text));
   const SeenColumn column = SeenOf(index.columns[0]);
-  const Predicate present = Predicate::IsNotNull(column.family + ":" + column.record.qualifier)
+  const Predicate present = Predicate::IsNotNull(NameOf(column))
                                 .WithFunctions(column.record.functions)
                                 .As(column.record.type);
   findings_.set_topic({"index", FindingEffect::kDerived});
@@ -231,7 +233,10 @@ Status ReadsVerifier::CheckUnique(const format::IndexRecord& index) {
 }
 
 SeenColumn ReadsVerifier::SeenOf(const format::IndexColumnRecord& column) const {
-  SeenColumn seen{.family = view_.table->FindFamily(column.family)->options.name, .record = column};
+  SeenColumn seen{.family = {}, .record = column};
+  if (!column.is_of_row_key()) {
+    seen.family = view_.table->FindFamily(column.family)->options.name;
+  }
   seen.record.descending = false;
   return seen;
 }

@@ -59,20 +59,25 @@ Status RowHashes::Add(const RowView& piece) {
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (has_newest_[i]) continue;
     const format::IndexColumnRecord& column = columns_[i].record;
-    const auto newest = std::ranges::find_if(piece.cells(), [&](const Cell& cell) {
-      return cell.family == columns_[i].family && cell.qualifier == column.qualifier;
-    });
-    if (newest == piece.cells().end()) continue;
+    std::string_view value = piece.key();
+    int64_t timestamp = 0;
+    if (!column.is_of_row_key()) {
+      const auto newest = std::ranges::find_if(piece.cells(), [&](const Cell& cell) {
+        return cell.family == columns_[i].family && cell.qualifier == column.qualifier;
+      });
+      if (newest == piece.cells().end()) continue;
+      value = newest->value;
+      timestamp = newest->timestamp;
+    }
     has_newest_[i] = true;
-    const std::span<const std::string_view> keys =
-        keys_.Of(column, newest->value, newest->timestamp);
+    const std::span<const std::string_view> keys = keys_.Of(column, value, timestamp);
     for (const std::string_view key : keys.subspan(std::min<size_t>(1, keys.size()))) {
       row_.more_values.emplace_back(i, key);
     }
     if (!keys.empty()) {
       row_.values[i] = keys.front();
     } else if (column.type == ColumnType::kBytes) {
-      row_.values[i] = format::BoundKey(column, newest->value);
+      row_.values[i] = format::BoundKey(column, value);
     }
   }
   return {};

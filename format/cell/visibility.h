@@ -21,10 +21,13 @@ struct ReadPoint {
   int64_t now_micros = 0;
   int64_t since = std::numeric_limits<int64_t>::min();
   int64_t as_of = std::numeric_limits<int64_t>::max();
+  /// Versions that are not the newest ones of their column decide too (QueryOptions::any_version).
+  bool older_decide = false;
 
-  /// Whether a version may be excluded by its timestamp alone.
+  /// Whether a row may be decided by other versions than the newest ones: one may be excluded by
+  /// its timestamp alone, or older ones decide too.
   bool is_bounded() const {
-    return since != std::numeric_limits<int64_t>::min() ||
+    return older_decide || since != std::numeric_limits<int64_t>::min() ||
            as_of != std::numeric_limits<int64_t>::max();
   }
 };

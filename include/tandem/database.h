@@ -38,11 +38,14 @@
 #include <string_view>
 #include <vector>
 
+#include "tandem/aggregate.h"
 #include "tandem/cursor.h"
+#include "tandem/explanation.h"
 #include "tandem/options.h"
 #include "tandem/predicate.h"
 #include "tandem/row.h"
 #include "tandem/schema.h"
+#include "tandem/sequence.h"
 #include "tandem/space.h"
 #include "tandem/statistics.h"
 #include "tandem/status.h"
@@ -153,38 +156,11 @@ class PreparedQuery {
   std::unique_ptr<engine::PreparedState> state_;
 };
 
-/// How a query is answered. Counts are over all regions of the table.
-struct Explanation {
-  std::string index;   ///< With _row for row keys looked up. Empty: a scan.
-  std::string reason;  ///< Why the planner chose it.
-  /// "NAME: N entries", one for each condition of an AND whose rows are intersected in files, the
-  /// fewest first. Rows that lie in several files, and those of memstores, come by the first one
-  /// alone. Empty: nothing is intersected.
-  std::vector<std::string> intersected;
-  std::vector<std::string> rejected;  ///< "index NAME: why not", one an index.
-  uint64_t entries = 0;  ///< Index entries in the range (exact), of all sources, and look-ups of
-                         ///< row keys. All that are intersected.
-  uint64_t memstore_entries = 0;  ///< Those in memstores.
-  uint64_t files = 0;
-  uint64_t files_scanned = 0;  ///< Without a section of the index.
-  uint64_t memstores = 0;
-  uint64_t memstores_scanned = 0;  ///< Without the index.
-  /// Rows of files that the index has no entry of though they have a cell of its column, summed
-  /// over the indexes (IndexInfo::rows_without_entry): what an index and a scan by its type
-  /// both leave out.
-  uint64_t rows_without_entry = 0;
-  uint64_t candidate_rows = 0;                 ///< Rows in files that will be read.
-  uint64_t candidate_blocks = 0;               ///< Data blocks that hold them.
-  uint64_t candidate_bytes = 0;                ///< Of those blocks, as stored.
-  uint64_t total_blocks = 0, total_bytes = 0;  ///< All data blocks, for comparison.
-  /// Rows that several files could hold but that were read from one file, because an overlap
-  /// bitmap, a filter or a comparison of keys showed that no other file has them.
-  uint64_t single_source_by_bitmap = 0, single_source_by_filter = 0, single_source_by_key = 0;
-  uint64_t merged_rows = 0;  ///< Decided on all their cells in all sources.
-  /// The index has the columns that are asked for; rows of one version in one file come from it.
-  bool covered = false;
-  uint64_t rows_from_index = 0;  ///< Of `candidate_rows`: those that came from it.
-  uint64_t rows = 0;             ///< Rows that match.
+/// A value that a column had (Database::History).
+struct HistoryValue {
+  int64_t from = 0;                ///< Its timestamp.
+  std::optional<int64_t> to = {};  ///< The timestamp of the next value; nullopt: it is the newest.
+  std::string value;
 };
 
 /// How far a unique index is.
@@ -222,6 +198,9 @@ struct IndexInfo {
   /// value does not fit the type (`c IS NOT NULL AND c::TYPE IS NULL` lists them), or it is a
   /// delete marker. 0: every value fits.
   uint64_t rows_without_entry = 0;
+  /// Of a global index: its entries are not complete yet, so that it serves no query. `entries`,
+  /// `files` and `size_bytes` are those of the table that has its entries.
+  bool is_building = false;
   uint64_t entries = 0;  ///< In files: postings, current and older.
   uint64_t values = 0;   ///< Distinct values, summed over files.
   uint64_t size_bytes = 0;
@@ -272,6 +251,9 @@ struct RegionInfo {
   /// Delete markers; entries of all indexes; those that no query of the present uses, as far as is
   /// known without reading rows (RegionSpace).
   uint64_t deletes = 0, index_entries = 0, dead_index_entries = 0;
+  /// Since the database was opened, or since a split or merge made the region: operations that it
+  /// took; and reads of rows in it, of which one of many rows counts once for the region.
+  uint64_t writes = 0, reads = 0;
 };
 /// Limits that a family had before AlterFamily changed them: what they had hidden of older cells
 /// stays hidden. They go with the next such change after the table was compacted.
@@ -597,6 +579,38 @@ class Database {
   Result<Cursor> Query(const ReadOptions& options, PreparedQuery* query);
   Result<uint64_t> Count(const ReadOptions& options, PreparedQuery* query);
   Result<Explanation> Explain(const ReadOptions& options, PreparedQuery* query);
+  /// Groups the rows that Query would return, and computes values of each group: exactly those of a
+  /// full scan at the same point in time. Where the entries of an index decide, groups are counted
+  /// by them and no row is read. Otherwise groups come in order by an index over their columns,
+  /// where it is asked for or there is a limit, or are collected in memory. A sum of integers is
+  /// exact; one of doubles depends on the order of its rows in the last digits. `columns`,
+  /// `families` and `versions` of the options do not matter.
+  /// Errors: as Query; kInvalidArgument (a column that cannot be grouped by or summed); the others
+  /// come from the cursor.
+  Result<GroupCursor> Aggregate(const ReadOptions& options, std::string_view table,
+                                const Predicate& predicate, const AggregateOptions& aggregate);
+  /// Runs the same, and explains how its rows were found and its groups made. Errors: as Aggregate
+  /// and its cursor.
+  Result<Explanation> ExplainAggregate(const ReadOptions& options, std::string_view table,
+                                       const Predicate& predicate,
+                                       const AggregateOptions& aggregate);
+  /// The values that a column of a row has had, by rising timestamp: each from its timestamp until
+  /// that of the next one. It is what Get returns with ReadOptions::as_of in that time, and as
+  /// there deleted versions, expired ones and those beyond the family's limit do not come back: the
+  /// value before one of those lasts until the next that is kept. `since` and `as_of` bound the
+  /// timestamps; `columns`, `families`, `versions` and `pieces` do not matter.
+  /// `column`: without a family, in the table's first. Empty if the row has none. Errors: as Scan
+  /// and its cursor.
+  Result<std::vector<HistoryValue>> History(const ReadOptions& options, std::string_view table,
+                                            std::string_view row, const ColumnName& column);
+  /// Cuts the table's keys into ranges, at most `parts`, for scans that run side by side: in key
+  /// order, without gaps, the first from the first key and the last to the last one. A scan of each
+  /// reads about as many bytes, of the columns and families in `options`, as far as the blocks of
+  /// files and the rows of memstores tell. Reads indexes of blocks alone; there are fewer ranges
+  /// where there are few blocks. Take a snapshot, and scan all ranges at it, to read one state.
+  /// Errors: as Scan; kInvalidArgument (parts is 0 or more than kSplitPartsMax).
+  Result<std::vector<RowRange>> SplitScan(const ReadOptions& options, std::string_view table,
+                                          uint32_t parts);
   /// Takes a snapshot of the current state.
   Result<Snapshot> TakeSnapshot();
   /// Creates a snapshot with a name, durably: the state of these tables, or of all if none is
@@ -620,6 +634,21 @@ class Database {
   Status DropSnapshot(std::string_view name);
   /// The snapshots that have names, by name.
   Result<std::vector<NamedSnapshotInfo>> ListSnapshots();
+  /// Creates a sequence of ids (tandem/sequence.h), durably. Errors: kAlreadyExists,
+  /// kInvalidArgument (name, `first` above `last`, `last` above kSequenceIdMax; the database has
+  /// kSequencesMax), kReadOnly, kIoError, kNoSpace: it is not there, and a crash before the next
+  /// change of a table may show it.
+  Status CreateSequence(const SequenceOptions& options);
+  /// Drops a sequence, durably. One of the same name that is created later begins anew, so ids come
+  /// again. Errors: kNotFound, kReadOnly, kIoError, kNoSpace.
+  Status DropSequence(std::string_view name);
+  /// The sequences, by name.
+  Result<std::vector<SequenceInfo>> ListSequences();
+  /// Takes the next `count` ids, which follow one another, and returns the first. Where they are
+  /// reserved already it writes nothing; else it waits for a change of the catalog, and so do calls
+  /// on the sequence meanwhile. Errors (no id is taken, but some may be lost): kNotFound,
+  /// kInvalidArgument (`count` is 0; fewer ids are left: how many), kReadOnly, kIoError, kNoSpace.
+  Result<uint64_t> NextIds(std::string_view sequence, uint64_t count = 1);
   /// Begins a bulk load of the table (tandem/bulk_load.h). Errors: kNotFound, kInvalidArgument (the
   /// table has observers, or a unique index that refuses duplicates: write its rows in batches),
   /// kReadOnly.

@@ -65,6 +65,15 @@ struct RegionMergeEvent {
   uint64_t left_id = 0, right_id = 0;  ///< Which are gone.
 };
 
+/// A region has taken more than half of the writes, or of the reads, of a table of several regions
+/// in each of ten seconds that followed one another, and at least a hundred in each.
+struct HotRegionEvent {
+  std::string_view table = {};
+  uint64_t region_id = 0;
+  bool is_read = false;        ///< The reads are meant, not the writes.
+  uint64_t count = 0, of = 0;  ///< In the last of these seconds: of the region, and of its table.
+};
+
 /// A writer waits for a flush to free memory or for merges to reduce the runs of a region.
 struct StallEvent {
   std::string_view reason = {};  ///< "the memstores hold N bytes, their limit is M", ...
@@ -107,6 +116,8 @@ class EventListener {
   virtual void OnCompactionEnd(const CompactionEvent& event);
   virtual void OnRegionSplit(const RegionSplitEvent& event);
   virtual void OnRegionsMerged(const RegionMergeEvent& event);
+  /// Once, and again when another region was hot meanwhile or none. On the thread of a call.
+  virtual void OnHotRegion(const HotRegionEvent& event);
   virtual void OnStallBegin(const StallEvent& event);
   virtual void OnStallEnd(const StallEvent& event);
   virtual void OnOverlapsBuilt(const OverlapsEvent& event);

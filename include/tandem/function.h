@@ -1,5 +1,5 @@
 // Functions of a column: what an index keeps, and what a condition compares, in the place of the
-// stored value. As text, with x for a column or another function of one:
+// stored value. As text, with x for a column, `_row` (the row key) or another function of one:
 //
 //   lower(x), upper(x)      text       the letters A to Z changed, all other bytes as they are
 //   reverse(x)              text       the characters from the last to the first
@@ -12,6 +12,12 @@
 //                                      Monday), month, quarter or year in which a time lies, UTC
 //   json(x, 'path')         text       the string, number or boolean at '$.name."any name"[0]'
 //   timestamp_of(column)    timestamp  when the cell was written, not its value
+//   substr_bytes(x, start [, n])
+//                           text       as substr, but of bytes; may be cast to a _be type, which
+//                                      reads the bytes
+//   split_part(x, 'separator', n)
+//                           text       the part number n between separators, the first is 1, which
+//                                      may be empty; absent if there are fewer
 //
 // These make several values. A list has one of them at most; functions after it take each value:
 //
@@ -32,10 +38,11 @@
 // one is not used.
 //
 // Characters are those of UTF-8. What a function takes and returns is text; a timestamp is given as
-// microseconds. A function that cannot be computed makes the column absent, as does a result that
-// is not UTF-8: of bytes that are not UTF-8 (but split cuts any bytes, and trigrams takes each such
-// byte for a character), a text that is no time, broken JSON, null, a path that leads nowhere, to
-// an object or an array. So does a value of more than kFunctionValueBytesMax, except for
+// microseconds. Of `_row` the key's bytes are taken; it has no timestamp_of. A function that cannot
+// be computed makes the column absent, as does a result that is not UTF-8: of bytes that are not
+// UTF-8 (but split, split_part and substr_bytes cut any bytes, and trigrams takes each such byte
+// for a character), a text that is no time, broken JSON, null, a path that leads nowhere, to an
+// object or an array. So does a value of more than kFunctionValueBytesMax, except for
 // timestamp_of. What they return never changes: an index keeps it.
 #pragma once
 
@@ -64,15 +71,20 @@ enum class FunctionKind : uint8_t {
   kJsonEach = 12,
   kWords = 13,
   kTrigrams = 14,
+  kSubstringBytes = 15,
+  kSplitPart = 16,
 };
 
 struct Function {
   FunctionKind kind = FunctionKind::kLower;
-  /// Of kSubstring: the start, from 1. Of kBucket: how many, from 1. Of kWords and kTrigrams in an
-  /// index: the version of Unicode, as 150100 for 15.1; 0 otherwise: that of the library.
+  /// Of kSubstring and kSubstringBytes: the start, from 1. Of kSplitPart: the part, from 1. Of
+  /// kBucket: how many, from 1. Of kWords and kTrigrams in an index: the version of Unicode, as
+  /// 150100 for 15.1; 0 otherwise: that of the library.
   uint64_t first = 0;
-  uint64_t count = 0;  ///< Of kSubstring: how many characters; 0: all.
-  /// Of kDateTrunc: the unit. Of kJson and kJsonEach: the path. Of kSplit: the separator.
+  /// Of kSubstring and kSubstringBytes: how many characters or bytes; 0: all.
+  uint64_t count = 0;
+  /// Of kDateTrunc: the unit. Of kJson and kJsonEach: the path. Of kSplit and kSplitPart: the
+  /// separator.
   std::string text = {};
 
   static Function Lower() { return {.kind = FunctionKind::kLower}; }
@@ -100,6 +112,12 @@ struct Function {
   }
   static Function Words() { return {.kind = FunctionKind::kWords}; }
   static Function Trigrams() { return {.kind = FunctionKind::kTrigrams}; }
+  static Function SubstringBytes(uint64_t start, uint64_t count = 0) {
+    return {.kind = FunctionKind::kSubstringBytes, .first = start, .count = count};
+  }
+  static Function SplitPart(std::string separator, uint64_t part) {
+    return {.kind = FunctionKind::kSplitPart, .first = part, .text = std::move(separator)};
+  }
   static Function TimestampOf() { return {.kind = FunctionKind::kTimestampOf}; }
 
   bool operator==(const Function&) const = default;

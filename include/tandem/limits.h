@@ -35,11 +35,16 @@ inline constexpr uint32_t kColumnTypesMax = 1024;                ///< Columns of
 inline constexpr size_t kRowKeyPartsMax = 16;                    ///< Parts of a typed row key.
 inline constexpr size_t kRowKeyTextBytesMax = 1'024;             ///< The text that declares it.
 inline constexpr size_t kRowKeyRangesMax = 65'536;               ///< Ranges of a prefix of fields.
+inline constexpr size_t kScanLeadsMax = 4'096;                   ///< See RowRange::leading_bytes.
+inline constexpr size_t kSequencesMax = 1024;                    ///< Sequences of a database.
 inline constexpr size_t kNamedSnapshotsMax = 1024;               ///< Named snapshots.
 inline constexpr uint32_t kObserversMax = 16;                    ///< Observers of one table.
 inline constexpr uint32_t kPredicateDepthMax = 200;              ///< Levels of AND, OR and NOT.
 inline constexpr size_t kTupleColumnsMax = 16;                   ///< Columns that compare together.
 inline constexpr uint32_t kParametersMax = 32'766;               ///< Parameters of a query.
+inline constexpr size_t kGroupColumnsMax = 16;                   ///< Columns that rows group by.
+inline constexpr size_t kAggregationsMax = 64;                   ///< Values of each group.
+inline constexpr uint32_t kSplitPartsMax = 4096;                 ///< Parts of a scan.
 inline constexpr uint32_t kRowsPerFileMax = 0x7fff'ffff;         ///< Rows of one store file.
 
 }  // namespace tandem

@@ -176,6 +176,10 @@ struct ReadOptions {
 struct RowRange {
   std::string start = {};  ///< First key, inclusive; empty: from the first row.
   std::string end = {};    ///< Exclusive; empty: to the last row.
+  /// Bytes at the front of these keys that the order of a scan leaves out: those of a salt, for
+  /// example (RowKeySchema::InFieldOrder). All keys of the range have to begin with the same ones,
+  /// which are those of `start`.
+  uint32_t leading_bytes = 0;
 };
 
 struct ScanOptions {
@@ -184,9 +188,15 @@ struct ScanOptions {
   std::string prefix = {};  ///< Only keys that start with it; combines with start and end.
   bool reverse = false;
   uint64_t limit = 0;  ///< Of all ranges together; 0: no limit.
+  /// This many rows are passed over first: page N of M rows has offset (N - 1) * M and limit M.
+  /// With a token they are counted from its position. Where rows can be counted without looking at
+  /// them, they are not read (QueryOptions::offset).
+  uint64_t offset = 0;
   /// Only keys in one of them; combines with start, end and prefix. Empty: all keys. They may come
   /// in any order, overlap and be many: each row is returned once, and the rows in key order. What
-  /// lies between them is not read.
+  /// lies between them is not read. Where one has leading bytes, rows come in the order of their
+  /// keys without these, and those that are equal then in key order. Ranges are merged for that: a
+  /// range for each row with other leading bytes, and no more than kScanLeadsMax of those.
   std::vector<RowRange> ranges = {};
   /// A token (Cursor::Token) of a scan that had the same keys, direction, columns and families, on
   /// the same table: only the rows after its position. Empty: from the first one.
@@ -204,13 +214,20 @@ struct QueryOptions {
   /// With order_by: the largest value of the first column first. The other columns turn with it.
   bool descending = false;
   uint64_t limit = 0;  ///< 0: no limit.
+  /// This many rows are passed over first, in the query's order; with a token, from its position.
+  /// Count says how many are left, up to the limit. Rows that lie in one file are passed over by
+  /// counts, those of several files or of memstores one by one, and all of them are read where
+  /// nothing counts them: a predicate that is not the condition of one index, a snapshot that is
+  /// older than files, cells that may expire. Explain says which (Explanation::skipped_by_counts).
+  uint64_t offset = 0;
   /// The index to use and no other, whatever it costs; kInvalidArgument where it cannot serve the
   /// predicate. It serves any predicate if order_by is the same. A file whose part of the index is
   /// broken is scanned (Explanation::files_scanned), and the rows are then sorted. Empty: the
   /// planner chooses.
   std::string use_index = {};
   /// The same for several: all are used and no other, and those of the conditions of an AND are
-  /// intersected. kInvalidArgument where one cannot serve, and together with use_index.
+  /// intersected. A page by a token uses those of them that it needs. kInvalidArgument where one
+  /// cannot serve, and together with use_index.
   std::vector<std::string> use_indexes = {};
   bool no_index = false;  ///< Scan and filter. kInvalidArgument together with use_index.
   /// Never scans the table: an index that leads to all matches is used, whatever it costs, and
@@ -218,6 +235,12 @@ struct QueryOptions {
   /// keys need no index. A file or memstore without its part of the index is still scanned, and so
   /// is a table by Database::Scan. kInvalidArgument together with no_index.
   bool no_scan = false;
+  /// Each condition on a column holds if it holds for one of the column's versions that a read
+  /// sees (ReadOptions::since and as_of bound their timestamps), not for the newest alone: which
+  /// rows had this value, then or ever? NOT is the opposite: no version satisfies the condition. A
+  /// column without such a version is absent. Two conditions may hold for two versions. Indexes
+  /// lead to older versions too. kInvalidArgument together with order_by, and with tuples.
+  bool any_version = false;
   /// A token (Cursor::Token) of a query that had the same predicate and values, order, columns and
   /// families, on the same table: only the rows after its position, in the query's order. What they
   /// cost does not depend on the rows before it, if the index is walked in order or the rows come

@@ -3,11 +3,12 @@
 //
 // Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND
 // b, [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), [NOT] CONTAINS 'p' (also LIKE '%p%'), IS
-// [NOT] NULL. A column is a name,
-// family:name, or "quoted"; without a family it is in the table's first. Functions may be applied
-// to it, as in lower(name) (function.h); ::type may follow. `_row` is the row key; it takes no
-// functions. A value is 'text', x'hex', a number, TRUE or FALSE, or a parameter. A quote
-// inside quotes is doubled. IN () matches no row. Keywords are not case-sensitive.
+// [NOT] NULL. A column is a name, family:name, or "quoted"; without a family it is in the table's
+// first. Functions may be applied to it, as in lower(name) (function.h); ::type may follow. `_row`
+// is the row key: it compares as bytes, and functions take it as they take a column:
+// split_part(_row, '/', 2) = 'x'. A value is 'text', x'hex', a number, TRUE or FALSE, or a
+// parameter. A quote inside quotes is doubled. IN () matches no row. Keywords are not
+// case-sensitive.
 //
 // CONTAINS looks for the bytes of its text; of words(title) it looks for each word of its text, in
 // any order: words(title) CONTAINS 'Storage engine'. A text without a word is in no row, nor is one
@@ -86,10 +87,10 @@ class Predicate {
 
   Predicate() = default;  ///< Every row.
   /// The same comparison, of the column cast to `type`. kInvalid for what is no comparison of a
-  /// column.
+  /// column or of functions of the row key.
   Predicate As(ColumnType type) const;
-  /// The same comparison, of what the functions make of the column. kInvalid for what is no
-  /// comparison of a column, and for functions with wrong arguments.
+  /// The same comparison, of what the functions make of the column or row key. kInvalid for what is
+  /// no comparison of one, and for functions with wrong arguments.
   Predicate WithFunctions(Functions functions) const;
   // Comparisons. `column`: "name", "family:name" (cut at the first colon) or "_row".
   static Predicate Equal(std::string column, std::string value);
@@ -144,7 +145,7 @@ class Predicate {
   /// are stored plain here.
   const std::string& family() const { return family_; }  ///< Empty: the table's first.
   const std::string& qualifier() const { return qualifier_; }
-  bool is_row_key() const { return is_row_key_; }
+  bool is_row_key() const { return is_row_key_; }  ///< Perhaps with functions.
   /// What is applied to the column, the innermost first.
   const Functions& functions() const { return functions_; }
   /// What the column is cast to; nullopt: it has its own type.

@@ -103,8 +103,12 @@ class RowKeySchema {
   /// that are inverted or have nothing between them.
   Result<std::vector<RowRange>> Between(std::span<const RowKeyField> prefix,
                                         const RowKeyBounds& bounds) const;
+  /// A scan of them in the order of the fields, whatever leads the keys (RowRange::leading_bytes).
+  /// Errors: those of Between; kUnsupported: more than kScanLeadsMax values lead them.
+  Result<ScanOptions> InFieldOrder(std::span<const RowKeyField> prefix,
+                                   const RowKeyBounds& bounds = {}) const;
   /// A scan of the `count` newest of them, the newest first. Errors: also 0; a next field that is
-  /// no timestamp; kUnsupported: they are in several ranges.
+  /// no timestamp; those of InFieldOrder.
   Result<ScanOptions> Newest(std::span<const RowKeyField> prefix, uint64_t count,
                              const RowKeyBounds& bounds = {}) const;
 

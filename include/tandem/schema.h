@@ -63,14 +63,28 @@ struct IndexColumn {
   /// they make no value of the type, there is no entry, and a put is not refused, but for text that
   /// is too long for an entry.
   Functions functions = {};
+  /// What is indexed is a part of the row key, which the functions make: every row has it, and no
+  /// write has to repeat it. Family and qualifier are empty, and there is at least one function, of
+  /// one value. Where it makes no value of the type, or one that is too long for an entry, a row
+  /// has none; no put is refused. Not for a unique index.
+  bool is_row_key = false;
 
-  /// Reads "city", "d:size::int64 DESC" or "lower(d:name)": a column as in a predicate, perhaps ASC
-  /// or DESC. Errors: kInvalidArgument with the position.
+  /// Reads "city", "d:size::int64 DESC", "lower(d:name)" or "split_part(_row, '/', 2)": a column as
+  /// in a predicate, perhaps ASC or DESC. Errors: kInvalidArgument with the position.
   static Result<IndexColumn> Parse(std::string_view text);
   /// Reads several, separated by commas. Errors: the same.
   static Result<std::vector<IndexColumn>> ParseList(std::string_view text);
   /// Text that Parse reads back.
   std::string ToString() const;
+};
+
+/// Where the entries of an index are.
+enum class IndexPlacement : uint8_t {
+  kLocal,  ///< In the files of the rows: kept without a read, asked region by region.
+  /// In a table of their own, which is not listed, by value and row key, and written together with
+  /// the rows. A look-up asks one place, however many regions the rows lie in; a write that touches
+  /// one of the columns reads them first, and is at least kBuffered. For values of few rows.
+  kGlobal,
 };
 
 struct IndexOptions {
@@ -94,12 +108,20 @@ struct IndexOptions {
   /// imply it. It is over columns that have one value in a row, without `_row` and parameters;
   /// literals are read as the types that columns have when the index is made. Not for unique ones.
   std::string where = {};
+  /// A global index serves conditions on its first column that an absent value does not satisfy,
+  /// and with it those on the next ones; not reads as of an older timestamp, of snapshots that are
+  /// older than it, of named ones, or in transactions. One that is added to a table serves when it
+  /// is built (IndexInfo::is_building). It is not unique, has no INCLUDE and no WHERE, and columns
+  /// of one value. A row key and its entry have at most kRowKeyBytesMax bytes together. Of several
+  /// columns, none is of a family with a time to live; that of its families cannot be changed.
+  /// Tables with one take no bulk loads and attached files.
+  IndexPlacement placement = IndexPlacement::kLocal;
 
   /// Reads columns as IndexColumn::ParseList, perhaps followed by INCLUDE and columns, and by WHERE
   /// and a predicate: "city, age::int64 DESC INCLUDE (phone, d:note) WHERE active = true". Errors:
   /// kInvalidArgument with the position.
   static Result<IndexOptions> Parse(std::string_view text);
-  /// Text that Parse reads back: all but the name and whether it is unique.
+  /// Text that Parse reads back: all but the name, the placement, and whether it is unique.
   std::string ToString() const;
 };
 

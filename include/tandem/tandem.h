@@ -2,6 +2,7 @@
 // visibility push(default)` and pop.
 #pragma once
 
+#include "tandem/aggregate.h"
 #include "tandem/backup.h"
 #include "tandem/bulk_load.h"
 #include "tandem/cursor.h"
@@ -16,6 +17,7 @@
 #include "tandem/row.h"
 #include "tandem/row_key.h"
 #include "tandem/schema.h"
+#include "tandem/sequence.h"
 #include "tandem/space.h"
 #include "tandem/statistics.h"
 #include "tandem/status.h"

@@ -246,6 +246,31 @@ BOOST_AUTO_TEST_CASE(ALimitReadsRowsWhereTheyAreFewOfMany) {
   Shown("city > 'city0'", phone, query);
 }
 
+// Of indexes that lead to the same rows.
+BOOST_AUTO_TEST_CASE(OneThatHasTheColumnsIsPreferred) {
+  BOOST_REQUIRE(database->DropIndex("t", "by_city").ok());
+  for (const auto& [name, text] :
+       {std::pair("plain", "city"), std::pair("of_level", "city INCLUDE (m:level)"),
+        std::pair("of_phone", "city, age::int64 INCLUDE (phone)")}) {
+    BOOST_REQUIRE_EQUAL(database->CreateIndex("t", Definition(name, text)).ToString(), "OK");
+  }
+  PutPeople(400);
+  BOOST_REQUIRE(database->Compact("t").ok());
+  const ColumnName phone{"d", "phone"}, level{"m", "level"}, name{"d", "name"};
+  const auto used = [&](std::string_view text, std::vector<ColumnName> columns) {
+    Shown(text, columns);
+    const Explanation explained = ExplainedFor(text, std::move(columns));
+    return explained.index + (explained.covered ? ", covered" : "");
+  };
+  BOOST_TEST(used("city = 'city3'", {level}) == "of_level, covered");
+  BOOST_TEST(used("city = 'city3'", {phone}) == "of_phone, covered");
+  BOOST_TEST(used("city = 'city3'", {phone, level}) == "plain");
+  BOOST_TEST(used("city = 'city3'", {}) == "plain");
+  BOOST_TEST(used("city = 'city3' AND age::int64 > 90", {level}) == "by_age");  // Fewer entries.
+  BOOST_TEST(used("city = 'city3' AND name != 'x'", {level}) == "of_level, covered");
+  BOOST_TEST(used("city = 'city3' OR city = 'city4'", {level}) == "of_level, covered");
+}
+
 BOOST_AUTO_TEST_CASE(DefinitionsAreReadAndPrinted) {
   const IndexOptions index =
       Definition("i", "lower(d:city) DESC, age::int64 include(phone,m:\"a b\")");

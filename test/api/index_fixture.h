@@ -55,6 +55,7 @@ struct IndexFixture {
       QueryOptions query = options;
       query.no_index = no_index;
       if (no_index) query.use_index.clear();
+      if (no_index) query.no_scan = false;
       auto cursor = database->Query(read, "t", *predicate, query);
       BOOST_REQUIRE_MESSAGE(cursor.has_value(), cursor.status().ToString());
       uint64_t rows = 0;
@@ -75,7 +76,8 @@ struct IndexFixture {
   }
   Explanation Explained(std::string_view text, const QueryOptions& query = {},
                         const ReadOptions& read = {}) {
-    auto explained = database->Explain(read, "t", *Predicate::Parse(text), query);
+    const Predicate predicate = text.empty() ? Predicate() : Predicate::Parse(text).value();
+    auto explained = database->Explain(read, "t", predicate, query);
     BOOST_REQUIRE_MESSAGE(explained.has_value(), explained.status().ToString());
     return *std::move(explained);
   }

@@ -46,8 +46,7 @@ StatusCode CodeOf(std::string_view bytes) {
 BOOST_AUTO_TEST_SUITE(FileHeaderTest)
 
 BOOST_AUTO_TEST_CASE(BytesAreTheDocumentedOnes) {
-  BOOST_TEST(test::Hex(Encoded(SampleHeader())) ==
-             test::HexOf(R"(
+  BOOST_TEST(test::Hex(Encoded(SampleHeader())) == test::HexOf(R"(
     89 54 41 4E 44 45 4D 0A  # magic
     04 06                    # kind, alignment
     01 00  80 00 00 00       # version, header size

@@ -58,6 +58,46 @@ std::string WhyNot(const Function& function) {
 
 BOOST_AUTO_TEST_SUITE(functions)
 
+BOOST_AUTO_TEST_CASE(SubstringsOfBytesCutAnyBytes) {
+  const auto cut = [](uint64_t start, uint64_t count, std::string_view value) {
+    return Made({Function::SubstringBytes(start, count)}, value);
+  };
+  BOOST_TEST(cut(1, 2, "abc") == "ab");
+  BOOST_TEST(cut(2, 0, "abc") == "bc");
+  BOOST_TEST(cut(3, 9, "abc") == "c");
+  BOOST_TEST(cut(4, 1, "abc") == "");
+  BOOST_TEST(cut(UINT64_MAX, UINT64_MAX, "abc") == "");
+  BOOST_TEST(cut(1, 0, "") == "");
+  BOOST_TEST(cut(2, 1, "\xc3\xa9") == "\xa9");  // Half of a character.
+}
+
+BOOST_AUTO_TEST_CASE(PartsBetweenSeparatorsHaveNumbers) {
+  const auto part = [](const char* separator, uint64_t number, std::string_view value) {
+    return Made({Function::SplitPart(separator, number)}, value);
+  };
+  BOOST_TEST(part("/", 1, "a/b/c") == "a");
+  BOOST_TEST(part("/", 2, "a/b/c") == "b");
+  BOOST_TEST(part("/", 3, "a/b/c") == "c");
+  BOOST_TEST(part("/", 4, "a/b/c") == "-");
+  BOOST_TEST(part("/", UINT64_MAX, "a/b/c") == "-");
+  BOOST_TEST(part("/", 1, "") == "");
+  BOOST_TEST(part("/", 2, "") == "-");
+  BOOST_TEST(part("/", 2, "a//b/") == "");
+  BOOST_TEST(part("/", 4, "a//b/") == "");
+  BOOST_TEST(part("::", 2, "a:b::c:::d") == "c");
+  BOOST_TEST(part("::", 3, "a:b::c:::d") == ":d");  // From the left.
+  BOOST_TEST(part("\xff", 2, "a\xff\xfe") == "\xfe");
+}
+
+BOOST_AUTO_TEST_CASE(CutBytesMayBeReadAsBinaryNumbers) {
+  const Functions bytes = {Function::Lower(), Function::SubstringBytes(1, 8)};
+  const Functions text = {Function::SubstringBytes(1, 8), Function::Lower()};
+  BOOST_TEST((*TypeOfFunctions(bytes, ColumnType::kUint64Be) == ColumnType::kUint64Be));
+  BOOST_TEST((*TypeOfFunctions(bytes, ColumnType::kBytes) == ColumnType::kText));
+  BOOST_TEST(TypeOfFunctions(text, ColumnType::kUint64Be).status().message() ==
+             "lower: it returns text, and type uint64_be reads bytes");
+}
+
 BOOST_AUTO_TEST_CASE(CaseIsThatOfAscii) {
   BOOST_TEST(Made({Function::Lower()}, "MiXed @[`{ 19 \xc3\x84") == "mixed @[`{ 19 \xc3\x84");
   BOOST_TEST(Made({Function::Upper()}, "MiXed @[`{ 19 \xc3\xa4") == "MIXED @[`{ 19 \xc3\xa4");
@@ -246,6 +286,11 @@ BOOST_AUTO_TEST_CASE(WrongArgumentsAreRefused) {
              "hash: it has an argument too many");
   BOOST_TEST(WhyNot({.kind = static_cast<FunctionKind>(99)}) == "function number 99 is not known");
   BOOST_TEST(WhyNot(Function::Split("")) == "split: its separator is empty");
+  BOOST_TEST(WhyNot(Function::SplitPart("", 1)) == "split_part: its separator is empty");
+  BOOST_TEST(WhyNot(Function::SplitPart("/", 0)) ==
+             "split_part: expected a number from 1, found 0");
+  BOOST_TEST(WhyNot(Function::SubstringBytes(0)) ==
+             "substr_bytes: expected a number from 1, found 0");
   BOOST_TEST(WhyNot(Function::Split(std::string(kFunctionTextBytesMax + 1, ','))) ==
              "split: its separator has more than 1024 bytes, the limit");
   BOOST_TEST(WhyNot(Function::JsonEach("a")) ==

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(AfterAFailureTheNextOneTries) {
 // and reads. Threads that waited for each other would never end.
 BOOST_AUTO_TEST_CASE(ALoadNeverWaitsForAnother) {
   LazyOnce<int> one, other;
-  std::atomic<int> loads{0};
+  std::atomic<int> loads{0}, wrong{0};
   const auto plain = []() -> Result<int> { return 7; };
   const auto crossed = [&](LazyOnce<int>* to) {
     return [&, to]() -> Result<int> {
@@ -94,8 +94,10 @@ BOOST_AUTO_TEST_CASE(ALoadNeverWaitsForAnother) {
   OnThreads([&](int i) {
     LazyOnce<int>* const first = i % 2 == 0 ? &one : &other;
     LazyOnce<int>* const second = i % 2 == 0 ? &other : &one;
-    BOOST_CHECK_EQUAL(**first->Get(crossed(second)), 7);
+    const Result<int*> value = first->Get(crossed(second));
+    if (!value.has_value() || **value != 7) ++wrong;  // Checks are for one thread.
   });
+  BOOST_TEST(wrong == 0);
   BOOST_TEST(loads >= 1);
   BOOST_TEST(*one.loaded() == 7);
   BOOST_TEST(*other.loaded() == 7);

@@ -58,6 +58,7 @@ std::string Text(const Result<std::vector<RowRange>>& ranges) {
   for (const RowRange& range : *ranges) {
     text +=
         (text.empty() ? "[" : "; [") + test::Hex(range.start) + ", " + test::Hex(range.end) + ")";
+    if (range.leading_bytes > 0) text += " without " + std::to_string(range.leading_bytes);
   }
   return text;
 }
@@ -86,6 +87,10 @@ std::string Answer(const std::vector<std::string>& words) {
     return decoded.has_value() ? Text(*decoded) : Text(decoded.status());
   }
   if (words[0] == "ranges") return Text(schema->Ranges(fields));
+  if (words[0] == "ordered") {
+    const Result<ScanOptions> scan = schema->InFieldOrder(fields);
+    return scan.has_value() ? Text(scan->ranges) : Text(scan.status());
+  }
   if (words[0] == "between") return Text(schema->Between(fields, BoundsOf(words, after)));
   const auto newest = schema->Newest(fields, std::stoull(words.at(after)));
   if (!newest.has_value()) return Text(newest.status());

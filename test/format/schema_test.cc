@@ -138,6 +138,38 @@ BOOST_AUTO_TEST_CASE(BadPartialIndexesAreRefused) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(PartsOfTheRowKeyComeBack) {
+  TableRecord table = SampleTable();
+  IndexColumnRecord part{.family = kRowKeyFamily, .qualifier = {}, .type = ColumnType::kText};
+  part.functions = {Function::SplitPart("/", 2)};
+  table.indexes[0].columns = {part};
+  const std::string bytes = Encoded(table);
+  BOOST_TEST(Hex(bytes).find("01 02 FF 01 03 00 05 01 02 07 01 00 09 09 01 01 10 03 01 02 07 01 2F "
+                             "0B 01 01") != std::string::npos,
+             Hex(bytes));
+  const auto decoded = DecodeTable(bytes);
+  BOOST_REQUIRE_MESSAGE(decoded.has_value(), decoded.status().ToString());
+  BOOST_TEST(decoded->indexes[0].is_of_row_key_alone());
+  BOOST_TEST(decoded->indexes[0].is_of_several());
+  BOOST_TEST(HasSameValues(decoded->indexes[0].columns[0], part));
+  BOOST_TEST(Encoded(*decoded) == bytes);
+
+  std::vector<IndexColumnRecord> bad(4, part);
+  bad[0].functions = {};
+  bad[1].functions = {Function::TimestampOf()};
+  bad[2].functions = {Function::Split("/")};
+  bad[3].qualifier = "q";
+  for (const IndexColumnRecord& column : bad) {
+    table.indexes[0].columns = {column};
+    BOOST_TEST((CodeOf(Encoded(table)) == StatusCode::kCorruption));
+  }
+  table.indexes[0].columns = {part};
+  std::string without_flag = Encoded(table);
+  const size_t flag = without_flag.find("\x0b\x01\x01", without_flag.find("\x07\x01/"));
+  without_flag[flag] = 12;  // A field that may be ignored.
+  BOOST_TEST((CodeOf(without_flag) == StatusCode::kCorruption));
+}
+
 BOOST_AUTO_TEST_CASE(TypesAndTheNextIndexComeBack) {
   TableRecord table = SampleTable();
   BOOST_TEST((table.TypeOf(FamilyId(0), "n") == ColumnType::kInt64));  // Of the index.
@@ -376,6 +408,49 @@ BOOST_AUTO_TEST_CASE(ARowKeyOfALaterBuildIsUnsupported) {
   BOOST_TEST((code("") == StatusCode::kUnsupported));
   // Only the printed form is stored, so that equal declarations are equal bytes.
   BOOST_TEST((code("user:TEXT") == StatusCode::kUnsupported));
+}
+
+BOOST_AUTO_TEST_CASE(GlobalIndexesAndTheirEntriesComeBack) {
+  TableRecord table = SampleTable(7);
+  table.next_index = IndexId(2);
+  const std::string before = Encoded(table);
+  IndexRecord index = table.indexes.front();
+  index.id = table.next_index;
+  index.name = "global";
+  ++table.next_index.value;
+  table.global_indexes.push_back({.index = index, .entries = TableId(9)});
+  const std::string building = Encoded(table);
+  table.global_indexes.front().since = SequenceNumber(0);
+  const std::string ready = Encoded(table);
+  BOOST_TEST(DecodeTable(before)->global_indexes.empty());
+  BOOST_TEST(!DecodeTable(building)->FindGlobal("global")->since.has_value());
+  const auto decoded = DecodeTable(ready);
+  BOOST_REQUIRE(decoded.has_value());
+  BOOST_TEST(Encoded(*decoded) == ready);
+  BOOST_TEST(decoded->FindGlobal(index.id)->since->value == 0);
+  BOOST_TEST((decoded->FindGlobal("global")->entries == TableId(9)));
+  BOOST_TEST(decoded->FindIndex("global") == nullptr);
+  BOOST_TEST((decoded->next_index == table.next_index));
+  // The field ends with `since`, which is 5, its length and the number.
+  BOOST_TEST(ready.ends_with(std::string("\x03\x01\x09\x05\x01\x00", 6)));
+
+  table.global_indexes.front().index.name = table.indexes.front().name;
+  BOOST_TEST(CodeOf(Encoded(table)) == StatusCode::kCorruption);
+  table.global_indexes.front().index = index;
+  table.global_indexes.front().index.unique = true;
+  BOOST_TEST(CodeOf(Encoded(table)) == StatusCode::kCorruption);
+}
+
+BOOST_AUTO_TEST_CASE(ATableOfEntriesIsNamedByItsIndex) {
+  TableRecord table = SampleTable(7);
+  table.entries_of = EntriesOf{.table = TableId(12), .index = IndexId(3)};
+  BOOST_TEST(CodeOf(Encoded(table)) == StatusCode::kCorruption);
+  table.name =
+      "\x01"
+      "12.3";
+  BOOST_TEST((DecodeTable(Encoded(table))->entries_of == table.entries_of));
+  table.entries_of.reset();
+  BOOST_TEST(CodeOf(Encoded(table)) == StatusCode::kCorruption);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

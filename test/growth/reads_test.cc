@@ -44,6 +44,29 @@ void OpenTableOfTenths(TestEngine* engine, uint64_t n, uint64_t hits,
   BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
 }
 
+/// Opens "t" with n rows in a memstore, of whose keys 16 end with 1, the others with 0.
+void OpenTableOfKeys(TestEngine* engine, uint64_t n) {
+  TableOptions table = SimpleTable();
+  const IndexColumn part{.functions = {Function::SplitPart("-", 2)}, .is_row_key = true};
+  table.indexes = {{.name = "by_key", .columns = {part}}};
+  BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL((**engine).CreateTable(table).ToString(), "OK");
+  for (uint64_t row = 0; row < n; ++row) {
+    WriteBatch batch;
+    batch.Put("t", RowKey(row) + (row % (n / kHits) == 0 ? "-1" : "-0"), "d", "a", "x");
+    BOOST_REQUIRE_EQUAL(engine->Write(batch).ToString(), "OK");
+  }
+}
+
+/// Those that lead to the keys that end with 1.
+double EntriesOfKeys(TestEngine* engine) {
+  const auto plan =
+      (**engine).Explain({}, "t", *Predicate::Parse("split_part(_row, '-', 2) = '1'"), {});
+  BOOST_REQUIRE_EQUAL(plan.status().ToString(), "OK");
+  BOOST_CHECK_EQUAL(plan->rows, kHits);
+  return static_cast<double>(plan->entries);
+}
+
 const std::vector<IndexOptions> kIndexOfEach = {
     {.name = "by_a", .columns = {{.family = "d", .qualifier = "a"}}},
     {.name = "by_b", .columns = {{.family = "d", .qualifier = "b"}}}};
@@ -152,6 +175,32 @@ BOOST_AUTO_TEST_CASE(AnIndexOverBothColumnsReadsTheEntriesOfItsHits) {
            const auto plan = engine->Explain({}, "t", is_hit, {});
            BOOST_REQUIRE_EQUAL(plan.status().ToString(), "OK");
            return static_cast<double>(plan->entries);
+         }});
+}
+
+BOOST_AUTO_TEST_CASE(AnIndexOverAPartOfTheRowKeyReadsTheEntriesOfItsHits) {
+  Check({.cost = "entries of a part of the row key that 16 of n rows have",
+         .n = kRows,
+         .bound = AtMost(kHits),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           OpenTableOfKeys(&engine, n);
+           BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+           return EntriesOfKeys(&engine);
+         }});
+  // One of each memstore or file that has the row.
+  Check({.cost = "the same of 16 rows, after n updates of one of them",
+         .n = kRows,
+         .bound = AtMost(2 * kHits),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           OpenTableOfKeys(&engine, kRows);
+           for (uint64_t update = 0; update < n; ++update) {
+             WriteBatch batch;
+             batch.Put("t", RowKey(0) + "-1", "d", "a", std::to_string(update));
+             BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+           }
+           return EntriesOfKeys(&engine);
          }});
 }
 

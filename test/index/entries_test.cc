@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(RandomRowsHaveTheFactsOfTheReference) {
     const std::vector<Cell> cells = RandomRow(&random);
     const IndexRecord index = IndexOn("b", FamilyId(static_cast<uint8_t>(i % 2)));
     const ReferenceFacts expected = Reference(index.columns[0], cells);
-    FactsOfRow(index, cells, &facts);
+    FactsOfRow(index, "row", cells, &facts);
     std::map<std::string, bool> entries;
     for (const IndexEntry& entry : facts.entries) {
       BOOST_REQUIRE(entries.emplace(entry.key, entry.current).second);
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(RandomRowsHaveTheEntriesOfEachColumnTogether) {
     const bool is_touched = std::any_of(of_columns.begin(), of_columns.end(),
                                         [](const auto& column) { return column.touched; });
     if (is_touched) expected[current] = true;
-    FactsOfRow(index, cells, &facts);
+    FactsOfRow(index, "row", cells, &facts);
     std::map<std::string, bool> entries;
     for (const IndexEntry& entry : facts.entries) {
       BOOST_REQUIRE(entries.emplace(entry.key, entry.current).second);
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(NewerTimestampWinsNotLaterSequence) {
   const std::vector<Cell> cells = {MakeCell(CellKind::kPut, "a", 5, 1, "new"),
                                    MakeCell(CellKind::kPut, "a", 3, 2, "old")};
   RowIndexFacts facts;
-  FactsOfRow(IndexOn("a"), cells, &facts);
+  FactsOfRow(IndexOn("a"), "row", cells, &facts);
   BOOST_REQUIRE(facts.entries.size() == 2);
   BOOST_TEST(facts.entries[0].key == KeyOf("new"));
   BOOST_TEST(facts.entries[0].current);
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(HiddenPutsStayAsOlderEntries) {
                                    MakeCell(CellKind::kPut, "a", 5, 1, "x"),
                                    MakeCell(CellKind::kPut, "a", 4, 2, "x")};
   RowIndexFacts facts;
-  FactsOfRow(IndexOn("a"), cells, &facts);
+  FactsOfRow(IndexOn("a"), "row", cells, &facts);
   BOOST_REQUIRE(facts.entries.size() == 1);
   BOOST_TEST(!facts.entries[0].current);
   BOOST_TEST(facts.present);
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(ValueThatDoesNotFitHasNoEntry) {
   index.columns[0].type = ColumnType::kInt64;
   const std::vector<Cell> newest = {MakeCell(CellKind::kPut, "a", 5, 1, "x")};
   RowIndexFacts facts;
-  FactsOfRow(index, newest, &facts);
+  FactsOfRow(index, "row", newest, &facts);
   BOOST_TEST(facts.entries.empty());
   BOOST_TEST(!facts.present);
   BOOST_TEST(facts.touched);
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(ValueThatDoesNotFitHasNoEntry) {
   // The older value that fits is not the current one.
   const std::vector<Cell> both = {MakeCell(CellKind::kPut, "a", 5, 2, "x"),
                                   MakeCell(CellKind::kPut, "a", 4, 1, "7")};
-  FactsOfRow(index, both, &facts);
+  FactsOfRow(index, "row", both, &facts);
   BOOST_REQUIRE(facts.entries.size() == 1);
   BOOST_TEST(!facts.entries[0].current);
   BOOST_TEST(facts.present);
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(OnlyBytesThatAreTooLongAreHidden) {
   for (const ColumnType type : {ColumnType::kBytes, ColumnType::kText, ColumnType::kInt64}) {
     IndexRecord index = IndexOn("a");
     index.columns[0].type = type;
-    FactsOfRow(index, cells, &facts);
+    FactsOfRow(index, "row", cells, &facts);
     BOOST_TEST(facts.entries.empty());
     BOOST_TEST(facts.complete == (type != ColumnType::kBytes));
   }
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(ManyMarkersTakeLinearTime) {
     cells.push_back(MakeCell(CellKind::kPut, "a", t, 1, "v"));
   }
   RowIndexFacts facts;
-  FactsOfRow(IndexOn("a"), cells, &facts);
+  FactsOfRow(IndexOn("a"), "row", cells, &facts);
   BOOST_TEST(facts.entries.size() == 1u);
 }
 
@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(AMultiValuedColumnHasAnEntryOfEachValue) {
                                    MakeCell(CellKind::kPut, "a", 4, 8, "z,x"),
                                    MakeCell(CellKind::kPut, "b", 4, 8, "w")};
   RowIndexFacts facts;
-  FactsOfRow(index, cells, &facts);
+  FactsOfRow(index, "row", cells, &facts);
   BOOST_REQUIRE_EQUAL(facts.entries.size(), 3u);
   const std::pair<std::string, bool> expected[] = {{"x", true}, {"y", true}, {"z", false}};
   for (size_t i = 0; i < 3; ++i) {
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(AMultiValuedColumnHasAnEntryOfEachValue) {
   BOOST_TEST(facts.present);
   BOOST_TEST(facts.complete);
   const std::vector<Cell> none = {MakeCell(CellKind::kPut, "a", 5, 9, ",,")};
-  FactsOfRow(index, none, &facts);
+  FactsOfRow(index, "row", none, &facts);
   BOOST_TEST(facts.entries.empty());
   BOOST_TEST(!facts.present);
   BOOST_TEST(facts.touched);
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(WordsOfAnotherVersionOfUnicodeAreHidden) {
   index.columns[0].functions[0].first = 10'000;
   const std::vector<Cell> cells = {MakeCell(CellKind::kPut, "a", 5, 9, "word")};
   RowIndexFacts facts;
-  FactsOfRow(index, cells, &facts);
+  FactsOfRow(index, "row", cells, &facts);
   BOOST_TEST(!facts.complete);
   BOOST_TEST(facts.entries.empty());
 }
@@ -275,10 +275,39 @@ BOOST_AUTO_TEST_CASE(TrigramsOfAValueThatIsTooLongForThemAreHidden) {
     const std::string value(kFunctionValueBytesMax + more, 'x');
     const std::vector<Cell> cells = {MakeCell(CellKind::kPut, "a", 5, 9, value)};
     RowIndexFacts facts;
-    FactsOfRow(index, cells, &facts);
+    FactsOfRow(index, "row", cells, &facts);
     BOOST_TEST(facts.complete == (more == 0));
     BOOST_TEST(facts.entries.size() == 1 - more);
   }
+}
+
+// The key is a Put that every row has, whatever its cells.
+BOOST_AUTO_TEST_CASE(APartOfTheRowKeyIsInEveryRow) {
+  IndexRecord index = IndexOn("", kRowKeyFamily);
+  index.columns[0].functions = {Function::SplitPart("/", 2)};
+  const std::vector<Cell> put = {MakeCell(CellKind::kPut, "b", 5, 9, "w")};
+  const std::vector<Cell> marker = {MakeCell(CellKind::kDeleteFamily, "", 5, 9)};
+  RowIndexFacts facts;
+  for (const std::vector<Cell>& cells : {put, marker}) {
+    FactsOfRow(index, "x/y", cells, &facts);
+    BOOST_REQUIRE_EQUAL(facts.entries.size(), 1u);
+    BOOST_TEST(facts.entries[0].key == KeyOf("y"));
+    BOOST_TEST(facts.entries[0].current);
+    BOOST_TEST((facts.present && facts.touched && facts.complete));
+  }
+  FactsOfRow(index, "x", put, &facts);  // It has no such part.
+  BOOST_TEST(facts.entries.empty());
+  BOOST_TEST((!facts.present && facts.touched && facts.complete));
+
+  index.columns.push_back(IndexOn("b").columns[0]);
+  FactsOfRow(index, "x/y", put, &facts);
+  BOOST_REQUIRE_EQUAL(facts.entries.size(), 1u);
+  BOOST_TEST(facts.entries[0].key == KeyOf("y") + KeyOf("w"));
+  FactsOfRow(index, "x/y", marker, &facts);
+  BOOST_REQUIRE_EQUAL(facts.entries.size(), 1u);
+  std::string left_out = KeyOf("y");
+  AppendAbsentKey(index.columns[1], &left_out);
+  BOOST_TEST(facts.entries[0].key == left_out);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

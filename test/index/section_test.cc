@@ -85,7 +85,7 @@ struct Reference {
 
   void Add(const IndexRecord& index, uint32_t ordinal, const Row& row) {
     RowIndexFacts facts;
-    FactsOfRow(index, row.cells, &facts);
+    FactsOfRow(index, row.key, row.cells, &facts);
     if (facts.present) present.insert(ordinal);
     if (facts.touched) touched.insert(ordinal);
     for (const IndexEntry& entry : facts.entries) {

@@ -89,6 +89,10 @@ BOOST_AUTO_TEST_CASE(UniqueWritesBesideAFlushAndASplit) {
   ExploreNamed("UniqueWritesBesideAFlushAndASplit");
 }
 BOOST_AUTO_TEST_CASE(UniqueWritesThenAPowerCut) { ExploreNamed("UniqueWritesThenAPowerCut"); }
+// Those of global_scenarios.cc.
+BOOST_AUTO_TEST_CASE(WritersOfOneIndexedRow) { ExploreNamed("WritersOfOneIndexedRow"); }
+BOOST_AUTO_TEST_CASE(ARevealBesideAFlush) { ExploreNamed("ARevealBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(GlobalQueriesBesideASplit) { ExploreNamed("GlobalQueriesBesideASplit"); }
 
 BOOST_AUTO_TEST_SUITE_END()
 
@@ -141,6 +145,11 @@ BOOST_AUTO_TEST_CASE(ARestoreBesideWritesAndAFlush) {
 BOOST_AUTO_TEST_CASE(ARestoreThenAPowerCut) { ExploreNamed("ARestoreThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(ObservedWritesBesideAFlush) { ExploreNamed("ObservedWritesBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(AnObserverComesBesideWrites) { ExploreNamed("AnObserverComesBesideWrites"); }
+BOOST_AUTO_TEST_CASE(IdsAreTakenBesideAFlush) { ExploreNamed("IdsAreTakenBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(IdsAreTakenWhereASyncFails) { ExploreNamed("IdsAreTakenWhereASyncFails"); }
+BOOST_AUTO_TEST_CASE(ASequenceIsDroppedBesideWhoTakesIds) {
+  ExploreNamed("ASequenceIsDroppedBesideWhoTakesIds");
+}
 
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -457,6 +457,50 @@ EngineScenario AnObserverComesBesideWrites() {
 
 }  // namespace
 
+// Calls that reserve ids wait for each other and for other edits; a crash takes what is not
+// durable.
+EngineScenario IdsAreTakenBesideAFlush() {
+  EngineScenario scenario{.name = "IdsAreTakenBesideAFlush",
+                          .plan = {.tuning = QuietTuning(), .power_cut = true}};
+  scenario.prepare = [](World& world) {
+    world.CreateSequence();
+    world.Write({{"a", "1"}}, Durability::kSynced);
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.TakeIds(1); }, [&] { world.TakeIds(2); }},
+            {[&] { world.TakeIds(3); }, [&] { world.TakeIds(1); }},
+            {[&] { world.Flush(); }}};
+  };
+  return scenario;
+}
+
+EngineScenario IdsAreTakenWhereASyncFails() {
+  EngineScenario scenario{.name = "IdsAreTakenWhereASyncFails",
+                          .plan = {.tuning = QuietTuning(), .failing_syncs = 3}};
+  scenario.prepare = [](World& world) { world.CreateSequence(); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.TakeIds(1); }, [&] { world.TakeIds(2); }},
+            {[&] { world.TakeIds(3); }, [&] { world.TakeIds(1); }}};
+  };
+  return scenario;
+}
+
+// Ids that were reserved of the dropped one are not given out as those of the new one.
+EngineScenario ASequenceIsDroppedBesideWhoTakesIds() {
+  EngineScenario scenario{.name = "ASequenceIsDroppedBesideWhoTakesIds",
+                          .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) {
+    world.CreateSequence();
+    world.TakeIds(2);
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {
+        {[&] { world.DropSequence(); }, [&] { world.CreateSequence(); }, [&] { world.TakeIds(1); }},
+        {[&] { world.TakeIds(3); }, [&] { world.TakeIds(1); }}};
+  };
+  return scenario;
+}
+
 std::vector<EngineScenario> FileScenarios() {
   std::vector<EngineScenario> scenarios = {AnIndexIsCreatedBesideWritersAndAFlush(),
                                            AnIndexIsDroppedBesideReadsAndAFlush(),
@@ -481,7 +525,10 @@ std::vector<EngineScenario> FileScenarios() {
                                            ARestoreBesideWritesAndAFlush(),
                                            ARestoreThenAPowerCut(),
                                            ObservedWritesBesideAFlush(),
-                                           AnObserverComesBesideWrites()};
+                                           AnObserverComesBesideWrites(),
+                                           IdsAreTakenBesideAFlush(),
+                                           IdsAreTakenWhereASyncFails(),
+                                           ASequenceIsDroppedBesideWhoTakesIds()};
   for (EngineScenario& scenario : scenarios) {
     scenario.suite = "interleave_files";
     if (scenario.budget.random == 0) scenario.budget = kUsual;

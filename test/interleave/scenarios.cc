@@ -722,6 +722,7 @@ std::vector<EngineScenario> EngineScenarios() {
                                            IncrementsThenAPowerCut(),
                                            WritersWaitForFlushes()};
   for (EngineScenario& scenario : UniqueScenarios()) scenarios.push_back(std::move(scenario));
+  for (EngineScenario& scenario : GlobalScenarios()) scenarios.push_back(std::move(scenario));
   for (EngineScenario& scenario : TransactionScenarios()) scenarios.push_back(std::move(scenario));
   for (EngineScenario& scenario : scenarios) {
     if (scenario.budget.random == 0) scenario.budget = kUsual;

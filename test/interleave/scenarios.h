@@ -24,6 +24,8 @@ struct EngineScenario {
 std::vector<EngineScenario> EngineScenarios();
 /// Those of unique_scenarios.cc.
 std::vector<EngineScenario> UniqueScenarios();
+/// Those of global_scenarios.cc.
+std::vector<EngineScenario> GlobalScenarios();
 /// Those of transaction_scenarios.cc, without budgets.
 std::vector<EngineScenario> TransactionScenarios();
 /// Those of file_scenarios.cc.

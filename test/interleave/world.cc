@@ -31,9 +31,10 @@ class PlainRandom final : public base::RandomSource {
 TableOptions TableNamed(const std::string& name, const WorldPlan& plan) {
   TableOptions options;
   options.name = name;
-  options.families.push_back({.name = "d", .max_versions = plan.unique ? 2u : 1u});
+  options.families.push_back({.name = "d", .max_versions = plan.unique || plan.global ? 2u : 1u});
   if (!plan.no_index) options.indexes.push_back(IndexByC());
   if (!plan.no_index) options.indexes.back().unique = plan.unique;
+  if (plan.global) options.indexes.back().placement = IndexPlacement::kGlobal;
   if (plan.observers == WorldPlan::Observers::kSet) options.observers = {"counter"};
   if (plan.two_regions) options.split_keys = {"m"};
   if (plan.two_families) options.families.push_back({.name = "e"});
@@ -173,6 +174,7 @@ std::string World::Finish() {
   engine_.reset();
   Open();
   if (engine_ == nullptr) return problems_;
+  if (has_ids_ && !ids_may_go_) TakeIds(1);
   Scan();
   ReadNamedSnapshots();
   const std::string order = history_.Check(start_);
@@ -181,6 +183,7 @@ std::string World::Finish() {
 }
 
 void World::CheckAll() {
+  if (has_ids_ && !ids_may_go_) TakeIds(1);
   Scan();
   if (!copied_.empty()) Get("u/" + copied_[0].key);  // What was restored.
   ReadNamedSnapshots();

@@ -51,6 +51,7 @@ struct WorldPlan {
   bool two_families = false;  ///< Tables have a family "e" as well.
   bool no_index = false;      ///< "by_c" is not there before CreateIndex.
   bool unique = false;        ///< "by_c" is unique, and two versions are kept.
+  bool global = false;        ///< "by_c" is global, and two versions are kept.
   /// Whether "t" has the observer that WriteCounted is for, or gets it by SetObservers.
   enum class Observers : uint8_t { kNone, kSet, kSetLater };
   Observers observers = Observers::kNone;
@@ -151,6 +152,11 @@ class World {
   /// before. On a conflict nothing happens. Without the observer it is not counted.
   void WriteCounted(const Rows& rows);
   void SetObservers();
+  /// Of the sequence "ids", which CreateSequence makes. None comes twice, whatever happens, and
+  /// later calls get larger ones. Where it was dropped meanwhile no id is taken.
+  void CreateSequence();
+  void DropSequence();
+  void TakeIds(uint64_t count);
 
   engine::Engine& engine() { return *engine_; }
   ScheduledExecutor& executor() { return executor_; }
@@ -203,6 +209,8 @@ class World {
   std::vector<std::pair<uint64_t, uint64_t>> closes_;  // Moments: Close began and ended.
   std::map<ThreadId, Held> held_;                      // By the thread that took the snapshot.
   std::set<std::string> snapshot_names_;               // That were ever created.
+  std::set<uint64_t> ids_;                     // That were taken since the sequence was created.
+  bool has_ids_ = false, ids_may_go_ = false;  // It was created; the scenario drops it.
   std::string problems_;
 };
 

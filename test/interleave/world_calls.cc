@@ -245,4 +245,34 @@ void World::CheckFiles() {
   }
 }
 
+void World::CreateSequence() {
+  const Status status = engine_->CreateSequence({.name = "ids"});
+  has_ids_ |= status.ok();
+  if (!IsExcused(status)) Expect(status, "create the sequence");
+}
+
+// What is taken from then on may have been taken before.
+void World::DropSequence() {
+  ids_may_go_ = true;
+  ids_.clear();
+  const Status status = engine_->DropSequence("ids");
+  if (!IsExcused(status)) Expect(status, "drop the sequence");
+}
+
+void World::TakeIds(uint64_t count) {
+  const uint64_t before = ids_.empty() ? 0 : *ids_.rbegin();
+  const Result<uint64_t> first = engine_->NextIds("ids", count);
+  if (!first.has_value()) {
+    const bool is_gone = ids_may_go_ && first.error().code() == StatusCode::kNotFound;
+    if (!is_gone && !IsExcused(first.error())) Expect(first.error(), "take ids");
+    return;
+  }
+  if (ids_may_go_) return;
+  if (*first <= before)
+    Problem("id " + std::to_string(*first) + " after " + std::to_string(before));
+  for (uint64_t id = *first; id < *first + count; ++id) {
+    if (!ids_.insert(id).second) Problem("id " + std::to_string(id) + " twice");
+  }
+}
+
 }  // namespace tandem::test

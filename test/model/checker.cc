@@ -15,14 +15,21 @@ ModelRead ModelReadOf(const Moment& moment, const ReadOptions& read) {
   return {moment.now_micros, read.versions, read.columns, read.families, read.as_of, read.since};
 }
 
+bool HasTuple(const Predicate& predicate) {
+  return predicate.kind() == Predicate::Kind::kTuple ||
+         std::ranges::any_of(predicate.children(), HasTuple);
+}
+
 std::string Describe(const QueryOptions& query) {
   std::string text;
   if (!query.order_by.empty()) text += " order by " + query.order_by;
   if (query.descending) text += " falling";
   if (query.limit != 0) text += " limit " + std::to_string(query.limit);
+  if (query.offset != 0) text += " offset " + std::to_string(query.offset);
   if (!query.use_index.empty()) text += " by index " + query.use_index;
   for (const std::string& index : query.use_indexes) text += " by index " + index;
   if (query.no_index) text += " without index";
+  if (query.any_version) text += " of any version";
   return text;
 }
 
@@ -36,6 +43,44 @@ std::string Describe(const ReadOptions& read) {
   if (read.since.has_value()) text += " since " + std::to_string(*read.since);
   if (read.pieces) text += " in pieces";
   return text + (read.snapshot != nullptr ? " at a snapshot" : "");
+}
+
+std::string Describe(const AggregateOptions& options) {
+  std::string text = options.any_version ? " of any version" : "";
+  for (const std::string& column : options.group_by) text += " by " + column;
+  for (const Aggregation& value : options.values) {
+    text += " value " + std::to_string(static_cast<int>(value.kind)) + " " + value.column;
+  }
+  if (options.no_index) text += " without index";
+  for (const std::string& index : options.use_indexes) text += " by index " + index;
+  if (options.descending) text += " falling";
+  if (options.limit > 0) text += " limit " + std::to_string(options.limit);
+  return text;
+}
+
+std::vector<ModelGroup> ReadGroups(Cursor* cursor, size_t keys, const std::string& context) {
+  std::vector<ModelGroup> groups;
+  while (cursor->Next()) {
+    ModelGroup& group = groups.emplace_back();
+    const std::span<const Cell> cells = cursor->row().cells();
+    for (size_t i = 0; i < cells.size(); ++i) {
+      auto& part = i < keys ? group.keys : group.values;
+      part.push_back(cells[i].timestamp == 0 ? std::nullopt
+                                             : std::optional(std::string(cells[i].value)));
+    }
+  }
+  RequireOk(cursor->status(), context);
+  return groups;
+}
+
+void RequireSameGroups(const std::vector<ModelGroup>& expected,
+                       const std::vector<ModelGroup>& found, const std::string& context) {
+  const auto [e, f] = std::mismatch(expected.begin(), expected.end(), found.begin(), found.end());
+  if (e == expected.end() && f == found.end()) return;
+  throw Failure(context + ": group " + std::to_string(e - expected.begin()) + " of " +
+                std::to_string(expected.size()) + ", expected " +
+                (e == expected.end() ? "the end" : e->Describe()) + ", found " +
+                (f == found.end() ? "the end" : f->Describe()));
 }
 
 }  // namespace
@@ -98,6 +143,10 @@ void Checker::CheckTable(const Moment& moment, const TablePlan& plan, int effort
     CheckQuery(moment, plan, generator.NewPredicate());
   }
   CheckRows(moment, plan, 3 * effort);
+  for (int i = 0; i < effort; ++i) {
+    CheckAnyVersion(moment, plan, generator.NewPredicate());
+    CheckGroups(moment, plan, dice_.Chance(50) ? Predicate() : generator.NewPredicate());
+  }
   CheckManyRows(moment, plan);
   CheckIndexes(moment, plan);
 }
@@ -206,14 +255,121 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
   counters_.rows_read += found.size();
   RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)), found,
                   context);
-  if (!read.columns.empty() && dice_.Chance(30)) {
+  if (query.offset > 0 || (!read.columns.empty() && dice_.Chance(30))) {
     const auto explained = moment.engine->Explain(read, table, predicate, query);
     RequireOk(explained.status(), context + ", explained");
     counters_.rows_from_index += explained->rows_from_index;
+    if (query.offset > 0) {
+      ++(explained->skipped_by_reading > 0 ? counters_.offsets_read
+         : query.order_by.empty()          ? counters_.offsets_by_key
+                                           : counters_.offsets_in_order);
+    }
+    counters_.offsets_decided += explained->rows_decided_to_skip > 0 ? 1 : 0;
+    counters_.live_counts += explained->has_live_counts ? 1 : 0;
+    if (explained->rows != found.size()) {
+      throw Failure(context + ", explained: expected " + std::to_string(found.size()) +
+                    " rows, found " + std::to_string(explained->rows));
+    }
   }
   if (dice_.Chance(30)) CheckPages(moment, table, predicate, query, read, found, context);
   if (dice_.Chance(50)) CheckPrepared(moment, table, predicate, query, read, found, context);
   CheckCount(moment, plan, predicate, query, context);
+}
+
+void Checker::CheckAnyVersion(const Moment& moment, const TablePlan& plan,
+                              const Predicate& predicate) {
+  const std::string& table = plan.options.name;
+  QueryOptions query;
+  query.any_version = true;
+  query.no_index = dice_.Chance(30);
+  const ReadOptions read = NewRead(moment, plan);
+  const std::string context =
+      table + ": query " + predicate.ToString().substr(0, 1000) + Describe(query) + Describe(read);
+  auto cursor = moment.engine->Query(read, table, predicate, query);
+  if (HasTuple(predicate)) {
+    if (cursor.status().code() == StatusCode::kInvalidArgument) return;
+    throw Failure(context + ": a tuple is not refused");
+  }
+  const auto found = ReadAll(std::move(cursor), context);
+  ++counters_.any_version_queries;
+  RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)), found,
+                  context);
+  const auto counted = moment.engine->Count(read, table, predicate, query);
+  RequireOk(counted.status(), context + ", counted");
+  if (*counted != found.size()) {
+    throw Failure(context + ", counted: expected " + std::to_string(found.size()) + ", found " +
+                  std::to_string(*counted));
+  }
+}
+
+void Checker::CheckGroups(const Moment& moment, const TablePlan& plan, const Predicate& predicate) {
+  std::vector<IndexColumn> columns;  // Of one index after the other.
+  std::vector<const IndexOptions*> usual;
+  for (const IndexOptions& index : plan.options.indexes) {
+    const bool is_usual = std::ranges::all_of(index.columns, [](const IndexColumn& column) {
+      return column.functions.empty() &&
+             (column.type == ColumnType::kBytes || column.type == ColumnType::kText ||
+              column.type == ColumnType::kInt64);
+    });
+    if (!is_usual) continue;
+    usual.push_back(&index);
+    columns.insert(columns.end(), index.columns.begin(), index.columns.end());
+  }
+  if (usual.empty()) return;
+  const auto text_of = [](IndexColumn column) {
+    column.descending = false;
+    const std::string text = column.ToString();
+    return column.type == ColumnType::kBytes ? text + "::bytes" : text;
+  };
+  const std::string& table = plan.options.name;
+  AggregateOptions options;
+  ModelGrouping grouping;
+  const IndexOptions& index = *dice_.Pick(usual);
+  const size_t keys = dice_.Chance(15) ? 0 : 1 + dice_.Below(index.columns.size());
+  for (size_t i = 0; i < keys; ++i) {
+    grouping.keys.push_back(index.columns[i]);
+    options.group_by.push_back(text_of(index.columns[i]));
+  }
+  const size_t values = keys == 0 ? 1 + dice_.Below(2) : dice_.Below(3);
+  for (size_t i = 0; i < values; ++i) {
+    const IndexColumn& column = dice_.Chance(50) ? index.columns[0] : dice_.Pick(columns);
+    auto kind = static_cast<AggregateKind>(dice_.Below(5));
+    if (kind == AggregateKind::kSum && column.type != ColumnType::kInt64) {
+      kind = AggregateKind::kRows;
+    }
+    grouping.values.emplace_back(kind, column);
+    options.values.push_back({kind, kind == AggregateKind::kRows ? "" : text_of(column)});
+  }
+  options.no_index = dice_.Chance(25);
+  if (!options.no_index && dice_.Chance(30)) options.use_indexes = {index.name};
+  options.descending = dice_.Chance(50);
+  options.limit = dice_.Chance(30) ? 1 + dice_.Below(4) : 0;
+  options.any_version = dice_.Chance(10) && !HasTuple(predicate);
+  ReadOptions read;
+  read.snapshot = moment.snapshot;
+  if (dice_.Chance(20)) Generator(&dice_, &plan).BoundByTime(moment.now_micros, &read);
+  ModelRead model_read = ModelReadOf(moment, read);
+  model_read.any_version = options.any_version;
+  std::vector<ModelGroup> expected = moment.model->Groups(table, predicate, grouping, model_read);
+  const std::string context = table + ": groups of " + predicate.ToString().substr(0, 1000) +
+                              Describe(read) + Describe(options);
+  const auto has_overflow = [](const ModelGroup& group) {
+    return std::ranges::find(group.values, std::optional<std::string>("overflow")) !=
+           group.values.end();
+  };
+  if (std::ranges::any_of(expected, has_overflow)) return;
+  if (options.descending) std::ranges::reverse(expected);
+  if (options.limit > 0 && expected.size() > options.limit) expected.resize(options.limit);
+  auto rows = moment.engine->Aggregate(read, table, predicate, options);
+  const bool is_forced = !options.use_indexes.empty();
+  if (is_forced && rows.status().code() == StatusCode::kInvalidArgument) {
+    ++counters_.index_refusals;
+    return;
+  }
+  RequireOk(rows.status(), context);
+  const std::vector<ModelGroup> found = ReadGroups(&*rows, keys, context);
+  counters_.groups += found.size();
+  RequireSameGroups(expected, found, context);
 }
 
 void Checker::CheckPrepared(const Moment& moment, const std::string& table,
@@ -262,6 +418,9 @@ void Checker::ReadOn(const Moment& moment, const TablePlan& plan, Reading* readi
   read.snapshot = moment.snapshot;
   QueryOptions query = reading->query;
   query.limit = 1 + dice_.Below(2);
+  const size_t rest = reading->goes_back ? reading->at : reading->expected.size() - reading->at;
+  if (rest > 1) query.offset = dice_.Below(2);
+  reading->goes_back ? reading->at -= query.offset : reading->at += query.offset;
   (reading->goes_back ? query.before : query.after) = reading->token;
   const std::string context = plan.options.name + ": query " +
                               reading->predicate.ToString().substr(0, 1000) + Describe(query) +
@@ -292,6 +451,7 @@ void Checker::CheckPages(const Moment& moment, const std::string& table, const P
                          QueryOptions query, const ReadOptions& read,
                          const std::vector<ModelRow>& expected, const std::string& context) {
   const uint64_t most = query.limit == 0 ? UINT64_MAX : query.limit;
+  const bool is_whole = query.offset == 0;  // Back come all rows before, those of an offset too.
   std::vector<ModelRow> rows;
   std::string token;
   bool is_refused = false;
@@ -317,6 +477,7 @@ void Checker::CheckPages(const Moment& moment, const std::string& table, const P
     Result<std::string> next = cursor->Token();
     RequireOk(next.status(), page);
     token = *std::move(next);
+    query.offset = 0;
     ++counters_.pages;
     return rows.size() - before == query.limit;
   };
@@ -331,7 +492,7 @@ void Checker::CheckPages(const Moment& moment, const std::string& table, const P
     return RequireSameRows(expected, rows, context + ", by pages");
   }
   RequireSameRows(expected, rows, context + ", by pages");
-  if (rows.empty()) return;
+  if (rows.empty() || !is_whole) return;
   rows.clear();
   query.after.clear();
   do {
@@ -356,7 +517,8 @@ void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Pred
   const auto counted = moment.engine->Count(read, table, predicate, query);
   if (IsRefused(counted.status(), query)) return;
   RequireOk(counted.status(), asked);
-  const uint64_t expected = moment.model->Count(table, predicate, ModelReadOf(moment, read));
+  const uint64_t all = moment.model->Count(table, predicate, ModelReadOf(moment, read));
+  const uint64_t expected = all - std::min(all, query.offset);
   if (*counted != expected) {
     throw Failure(asked + ": expected " + std::to_string(expected) + ", found " +
                   std::to_string(*counted));
@@ -368,6 +530,7 @@ void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Pred
   counters_.single_source_by_bitmap += explained->single_source_by_bitmap;
   counters_.single_source_by_filter += explained->single_source_by_filter;
   counters_.single_source_by_key += explained->single_source_by_key;
+  counters_.live_counts += explained->has_live_counts ? 1 : 0;
   if (explained->reason.find(" columns of ") != std::string::npos) {
     const bool in_order = explained->reason.find("the first alone") == std::string::npos;
     ++(in_order ? counters_.by_all_columns : counters_.by_first_column);
@@ -407,7 +570,8 @@ void Checker::CheckIndexes(const Moment& moment, const TablePlan& plan) {
   read.snapshot = moment.snapshot;
   for (const IndexOptions& index : plan.options.indexes) {
     const std::string& family = index.columns[0].family;
-    const std::string column = (family.empty() ? "d" : family) + ":" + index.columns[0].qualifier;
+    std::string column = (family.empty() ? "d" : family) + ":" + index.columns[0].qualifier;
+    if (index.columns[0].is_row_key) column = "_row";
     for (const auto kind : {Predicate::Kind::kIsNotNull, Predicate::Kind::kIsNull}) {
       Predicate predicate = Predicate::Compare(kind, column, {})
                                 .WithFunctions(index.columns[0].functions)

@@ -44,6 +44,10 @@ class Checker {
   void CheckManyRows(const Moment& moment, const TablePlan& plan);
   /// One query, in one random way of running it.
   void CheckQuery(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
+  /// The same predicate asked of all versions.
+  void CheckAnyVersion(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
+  /// Groups by the columns of an index, in one random way of making them.
+  void CheckGroups(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
   /// A query of a snapshot that is read page by page, forward and back and so on, while other
   /// things happen.
   struct Reading {

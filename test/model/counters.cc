@@ -50,11 +50,18 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"single-source by bitmap", &Counters::single_source_by_bitmap},
       {"by filter", &Counters::single_source_by_filter},
       {"by key", &Counters::single_source_by_key},
+      {"offsets by key", &Counters::offsets_by_key},
+      {"offsets in order", &Counters::offsets_in_order},
+      {"offsets decided", &Counters::offsets_decided},
+      {"offsets read", &Counters::offsets_read},
+      {"live counts", &Counters::live_counts},
       {"by all columns", &Counters::by_all_columns},
       {"by the first column", &Counters::by_first_column},
       {"by partial indexes", &Counters::by_partial},
       {"scanned for them", &Counters::partial_scanned},
-      {"rows from an index", &Counters::rows_from_index}};
+      {"rows from an index", &Counters::rows_from_index},
+      {"queries of any version", &Counters::any_version_queries},
+      {"groups", &Counters::groups}};
   return kFields;
 }
 

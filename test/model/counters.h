@@ -43,10 +43,16 @@ struct Counters {
   uint64_t overflow_values = 0;
   uint64_t rows_of_families = 0;  ///< With cells of several families in one file.
   uint64_t single_source_by_bitmap = 0, single_source_by_filter = 0, single_source_by_key = 0;
-  uint64_t by_partial = 0;                           ///< By a partial index that was asked for...
-  uint64_t partial_scanned = 0;                      ///< ... where sources were scanned.
-  uint64_t by_all_columns = 0, by_first_column = 0;  ///< By an index over several columns.
-  uint64_t rows_from_index = 0;                      ///< Of which no block was read.
+  uint64_t by_partial = 0;                            ///< By a partial index that was asked for...
+  uint64_t partial_scanned = 0;                       ///< ... where sources were scanned.
+  uint64_t by_all_columns = 0, by_first_column = 0;   ///< By an index over several columns.
+  uint64_t rows_from_index = 0;                       ///< Of which no block was read.
+  uint64_t offsets_by_key = 0, offsets_in_order = 0;  ///< Rows were passed over by counts.
+  uint64_t offsets_decided = 0;                       ///< Some of them one by one.
+  uint64_t offsets_read = 0;
+  uint64_t live_counts = 0;  ///< Counts of live entries were there.
+  uint64_t any_version_queries = 0;                   ///< Decided by older versions too.
+  uint64_t groups = 0;                                ///< Of rows.
 
   void Add(const Counters& other);
   std::string Describe() const;

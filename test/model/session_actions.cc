@@ -4,6 +4,7 @@
 
 #include "base/status_macros.h"
 #include "engine/transaction_state.h"
+#include "format/functions.h"
 #include "test/model/paths.h"
 #include "test/model/session.h"
 #include "tools/simulation/bulk_load.h"
@@ -292,6 +293,9 @@ Status Session::ChangeIndexes(const SessionAction& action) {
                       own_dice_.Pick(plan.columns).qualifier, own_dice_.Pick(kTypes),
                       own_dice_.Chance(50)}};
     if (own_dice_.Chance(40)) index.columns[0].functions = RandomFunctions(&own_dice_);
+    if (own_dice_.Chance(15)) {
+      index.columns[0] = {.functions = RandomKeyFunctions(&own_dice_), .is_row_key = true};
+    }
     while (HasOrder(index) && index.columns.size() < 3 && own_dice_.Chance(40)) {
       IndexColumn column{own_dice_.Pick(plan.options.families).name,
                          own_dice_.Pick(plan.columns).qualifier, own_dice_.Pick(kTypes),
@@ -301,7 +305,9 @@ Status Session::ChangeIndexes(const SessionAction& action) {
       });
       if (is_new) index.columns.push_back(std::move(column));
     }
-    if (HasOrder(index) && own_dice_.Chance(40)) index.where = RandomWhere(&own_dice_, plan);
+    if (!format::AreTrigrams(index.columns[0].functions) && own_dice_.Chance(40)) {
+      index.where = RandomWhere(&own_dice_, plan);
+    }
     while (HasOrder(index) && index.include.size() < 3 && own_dice_.Chance(40)) {
       const ColumnName column{own_dice_.Pick(plan.options.families).name,
                               own_dice_.Pick(plan.columns).qualifier};

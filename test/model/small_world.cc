@@ -2,6 +2,7 @@
 #include "test/model/small_world.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 
@@ -19,10 +20,45 @@ const std::vector<std::string> kRows = {"x", "y", "z"};
 const std::vector<std::string> kColumns = {"a", "b", "c"};
 
 const Functions kParts = {Function::Split(" ")};
+// 0 of "y", 1 of the other rows.
+const Functions kKeyPart = {Function::SplitPart("y", 1), Function::Length()};
 
 // With two families the column "c" is the second one's.
 std::string FamilyOf(bool two_families, const std::string& column) {
   return two_families && column == "c" ? "m" : "d";
+}
+
+IndexColumn ColumnOf(const SmallWorld& world, const std::string& name, bool descending) {
+  return {FamilyOf(world.two_families, name), name, ColumnType::kBytes, descending};
+}
+
+void AddPartialIndexes(const SmallWorld& world, TablePlan* plan) {
+  Dice partial(world.partial);
+  for (uint64_t count = world.partial == 0 ? 0 : 1 + partial.Below(3); count > 0; --count) {
+    IndexOptions index{"partial_" + std::to_string(count),
+                       {ColumnOf(world, partial.Pick(kColumns), partial.Chance(30))}};
+    const std::string& second = partial.Pick(kColumns);
+    if (second != index.columns[0].qualifier && partial.Chance(40)) {
+      index.columns.push_back(ColumnOf(world, second, partial.Chance(30)));
+    }
+    if (world.lists && index.columns.size() == 1 && partial.Chance(40)) {
+      index.columns[0].functions = kParts;
+    }
+    index.where = RandomWhere(&partial, *plan);
+    plan->options.indexes.push_back(std::move(index));
+  }
+}
+
+void AddGlobalIndexes(const SmallWorld& world, std::vector<IndexOptions>* indexes) {
+  const auto add = [&](IndexOptions index) {
+    index.placement = IndexPlacement::kGlobal;
+    indexes->push_back(std::move(index));
+  };
+  add({"global_a", {ColumnOf(world, "a", false)}});
+  add({"global_c", {ColumnOf(world, "c", true)}});
+  // Cells of an index over several columns do not expire.
+  if (world.ttl_micros != 0) return;
+  add({"global_b_c", {ColumnOf(world, "b", false), ColumnOf(world, "c", true)}});
 }
 
 TablePlan PlanOf(const SmallWorld& world) {
@@ -42,7 +78,7 @@ TablePlan PlanOf(const SmallWorld& world) {
     plan.options.indexes.push_back({"by_" + column, {{family, column, ColumnType::kBytes, false}}});
   }
   const auto column = [&](const char* name, bool descending) {
-    return IndexColumn{FamilyOf(world.two_families, name), name, ColumnType::kBytes, descending};
+    return ColumnOf(world, name, descending);
   };
   plan.options.indexes.push_back(
       {"by_all", {column("a", false), column("b", false), column("c", false)}, world.unique_all});
@@ -55,6 +91,13 @@ TablePlan PlanOf(const SmallWorld& world) {
     indexes[1].include = {{"d", "a"}, {of_c, "c"}};
     indexes[4].include = {{"d", "b"}};
   }
+  if (world.keys) {
+    const IndexColumn part{.type = ColumnType::kInt64, .functions = kKeyPart, .is_row_key = true};
+    plan.options.indexes.push_back({"by_key", {part}});
+    plan.options.indexes.push_back({"by_key_a", {part, column("a", true)}});
+    plan.options.indexes.push_back({"by_b_key", {column("b", false), part}});
+    if (world.includes) plan.options.indexes.back().include = {{"d", "a"}};
+  }
   plan.keys = kRows;
   plan.values = {"1", "2"};
   if (world.lists) {
@@ -65,17 +108,8 @@ TablePlan PlanOf(const SmallWorld& world) {
       plan.options.indexes.push_back({std::string("by_parts_of_") + name, {std::move(parts)}});
     }
   }
-  Dice partial(world.partial);
-  for (uint64_t count = world.partial == 0 ? 0 : 1 + partial.Below(3); count > 0; --count) {
-    IndexOptions index{"partial_" + std::to_string(count),
-                       {column(partial.Pick(kColumns).c_str(), partial.Chance(30))}};
-    const std::string& second = partial.Pick(kColumns);
-    if (second != index.columns[0].qualifier && partial.Chance(40)) {
-      index.columns.push_back(column(second.c_str(), partial.Chance(30)));
-    }
-    index.where = RandomWhere(&partial, plan);
-    plan.options.indexes.push_back(std::move(index));
-  }
+  AddPartialIndexes(world, &plan);
+  if (world.globals) AddGlobalIndexes(world, &plan.options.indexes);
   plan.timestamps = world.rising ? Timestamps::kNone : Timestamps::kSmall;
   plan.puts = 58;
   return plan;
@@ -107,8 +141,13 @@ SmallStep NewStep(Dice* dice, const TablePlan& plan) {
 }
 
 /// Every predicate of the small world that is worth asking.
-std::vector<Predicate> SmallPredicates(bool two_families, bool lists) {
+std::vector<Predicate> SmallPredicates(bool two_families, bool lists, bool keys) {
   std::vector<Predicate> leaves, all;
+  if (keys) {
+    leaves = {Predicate::Equal("_row", "1"), Predicate::Less("_row", "1"),
+              Predicate::IsNull("_row")};
+    for (Predicate& leaf : leaves) leaf = leaf.WithFunctions(kKeyPart);
+  }
   for (const std::string& name : kColumns) {
     const std::string column = FamilyOf(two_families, name) + ":" + name;
     for (const char* value : {"1", "2"}) leaves.push_back(Predicate::Equal(column, value));
@@ -328,6 +367,7 @@ void SmallRun::Alter(const SmallStep& step) {
     entry.altered->ttl_micros = kTimes[step.argument / 32 % std::size(kTimes)];
   }
   if (world_.switches_memstores) entry.altered->ttl_micros = 0;
+  if (world_.globals) entry.altered->ttl_micros = before.ttl_micros;  // Else it is refused.
   RequireOk(store_.engine().AlterFamily("w", *entry.altered), "alter");
   const bool is_same = entry.altered->max_versions == before.max_versions &&
                        entry.altered->ttl_micros == before.ttl_micros;
@@ -387,10 +427,13 @@ void SmallRun::Check(bool thoroughly) {
 }
 
 const std::vector<Predicate>& SmallRun::Predicates() const {
-  static const std::vector<Predicate> kOfWorlds[2][2] = {
-      {SmallPredicates(false, false), SmallPredicates(false, true)},
-      {SmallPredicates(true, false), SmallPredicates(true, true)}};
-  return kOfWorlds[world_.two_families][world_.lists];
+  static const auto kOfWorlds = [] {
+    std::array<std::vector<Predicate>, 8> all;
+    for (size_t i = 0; i < all.size(); ++i) all[i] = SmallPredicates(i & 1, i & 2, i & 4);
+    return all;
+  }();
+  return kOfWorlds[size_t{world_.two_families} | size_t{world_.lists} << 1 |
+                   size_t{world_.keys} << 2];
 }
 
 // A page of each is read after every step.
@@ -413,6 +456,7 @@ void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
     const Predicate other =
         dice_.Chance(60)
             ? Predicate::Equal(first.family + ":" + first.qualifier, dice_.Pick(plan_.values))
+                  .WithFunctions(first.functions)
             : dice_.Pick(predicates);
     checker_.CheckQuery(moment, plan_, Predicate::And({where, other}));
     if (dice_.Chance(30)) {
@@ -427,6 +471,8 @@ void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
   checker_.CheckRows(moment, plan_, 2);
   checker_.CheckManyRows(moment, plan_);
   for (int i = 0; i < 6; ++i) checker_.CheckQuery(moment, plan_, dice_.Pick(predicates));
+  checker_.CheckAnyVersion(moment, plan_, dice_.Pick(predicates));
+  checker_.CheckGroups(moment, plan_, dice_.Chance(60) ? Predicate() : dice_.Pick(predicates));
 }
 
 void SmallRun::Verify() {
@@ -462,7 +508,8 @@ std::string SmallWorld::Describe() const {
       (switches_memstores ? ", a memstore for every batch" : "") +
       (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
       (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
-      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "");
+      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "") +
+      (globals ? ", global indexes" : "") + (keys ? ", parts of keys" : "");
   for (const IndexOptions& index : PlanOf(*this).options.indexes) {
     if (!index.where.empty()) text += ", " + index.name + " over " + index.ToString();
   }
@@ -490,6 +537,8 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   world.unique_all = unique.Chance(30);
   if (unique.Chance(70)) world.partial = 1 + unique.Below(1'000'000);
   world.includes = unique.Chance(50);
+  world.globals = unique.Chance(50);
+  world.keys = unique.Chance(40);
   const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, plan));

@@ -34,6 +34,11 @@ BOOST_AUTO_TEST_CASE(SmallWorlds) {
   BOOST_TEST(counters.partial_scanned > 0u);
   BOOST_TEST(counters.absent_columns > 0u);
   BOOST_TEST(counters.rows_from_index > 0u);
+  BOOST_TEST(counters.offsets_by_key > 0u);
+  BOOST_TEST(counters.offsets_in_order > 0u);
+  BOOST_TEST(counters.offsets_decided > 0u);
+  BOOST_TEST(counters.offsets_read > 0u);
+  BOOST_TEST(counters.live_counts > 0u);
   BOOST_TEST(counters.snapshot_checks > 0u);
   BOOST_TEST(counters.power_cuts > 0u);
 }

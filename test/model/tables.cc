@@ -2,9 +2,12 @@
 #include "test/model/tables.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
+
+#include "format/functions.h"
 
 namespace tandem::test {
 namespace {
@@ -115,6 +118,14 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
   tables[1].options.indexes.push_back(std::move(trigrams));
   Split(dice, &tables[1]);
   for (TablePlan& plan : tables) {
+    IndexColumn key{.functions = RandomKeyFunctions(dice), .is_row_key = true};
+    key.type = *format::TypeOfFunctions(key.functions, std::nullopt);
+    key.descending = dice->Chance(30);
+    plan.options.indexes.push_back({"by_key", {key}});
+    if (dice->Chance(50)) Include("by_key", {kInteger, kText}, &plan);
+    IndexOptions tag = Index("by_key_tag", "", kBytes, ColumnType::kBytes);
+    tag.columns.insert(dice->Chance(70) ? tag.columns.begin() : tag.columns.end(), key);
+    plan.options.indexes.push_back(std::move(tag));
     IndexOptions one = Index("by_part_of_size", "", kInteger, ColumnType::kInt64);
     one.where = RandomWhere(dice, plan);
     IndexOptions two = Index("by_part_of_tag_section", "", kBytes, ColumnType::kBytes,

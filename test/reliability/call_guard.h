@@ -192,6 +192,32 @@ class GuardedEngine final : public engine::Engine {
   Status DropSnapshot(std::string_view name) override {
     return Within(guard_, [&] { return engine_->DropSnapshot(name); });
   }
+  Result<Cursor> Aggregate(const ReadOptions& options, std::string_view table,
+                           const Predicate& predicate, const AggregateOptions& aggregate) override {
+    return Within(guard_, [&] { return engine_->Aggregate(options, table, predicate, aggregate); });
+  }
+  Result<Explanation> ExplainAggregate(const ReadOptions& options, std::string_view table,
+                                       const Predicate& predicate,
+                                       const AggregateOptions& aggregate) override {
+    return Within(guard_,
+                  [&] { return engine_->ExplainAggregate(options, table, predicate, aggregate); });
+  }
+  Result<std::vector<RowRange>> SplitScan(const ReadOptions& options, std::string_view table,
+                                          uint32_t parts) override {
+    return Within(guard_, [&] { return engine_->SplitScan(options, table, parts); });
+  }
+  Status CreateSequence(const SequenceOptions& options) override {
+    return Within(guard_, [&] { return engine_->CreateSequence(options); });
+  }
+  Status DropSequence(std::string_view name) override {
+    return Within(guard_, [&] { return engine_->DropSequence(name); });
+  }
+  Result<std::vector<SequenceInfo>> ListSequences() override {
+    return Within(guard_, [&] { return engine_->ListSequences(); });
+  }
+  Result<uint64_t> NextIds(std::string_view name, uint64_t count) override {
+    return Within(guard_, [&] { return engine_->NextIds(name, count); });
+  }
   Result<std::vector<NamedSnapshotInfo>> ListSnapshots() override {
     return Within(guard_, [&] { return engine_->ListSnapshots(); });
   }

@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE(IndexSectionsAnswerForTheirColumns) {
     ColumnTimes times{FamilyId(0), index.columns[0].qualifier, INT64_MAX, INT64_MIN};
     for (const auto& [key, row] : rows) {
       RowIndexFacts facts;
-      FactsOfRow(index, test::Views(row), &facts);
+      FactsOfRow(index, key, test::Views(row), &facts);
       for (const IndexEntry& entry : facts.entries) current += entry.current;
       present.push_back(facts.present);
       for (const OwnedCell& cell : row) {

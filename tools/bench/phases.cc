@@ -8,6 +8,8 @@ namespace {
 
 // In the names of the figures of "unmerged": which columns of 30 % of the rows the memstore holds.
 constexpr const char* kUnmerged[] = {"indexed", "other", "mixed"};
+// Orders of the pages after a fifth of the rows, and after a tenth was updated and flushed.
+constexpr const char* kPages[] = {"key", "city", "city falling"};
 constexpr const char* kSelectivities[] = {"0.01 %", "0.1 %", "1 %", "10 %"};
 
 template <typename Use>
@@ -27,10 +29,26 @@ void AddUnmergedPhases(std::vector<Phase>* phases) {
     }
   };
   add("merged");
+  for (const std::string state : {"merged", "flushed"}) {
+    for (const char* order : kPages) {
+      phases->push_back({state + " page by " + order, "unmerged", Unit::kMicros});
+    }
+    for (const std::string part : kSelectivities) {
+      phases->push_back({state + " counted " + part, "unmerged", Unit::kMicros});
+    }
+  }
   ForEachUnmerged(add);
 }
 
 void AddUnmergedGoals(std::vector<Goal>* goals) {
+  for (const std::string state : {"merged", "flushed"}) {
+    for (const char* order : kPages) {
+      goals->push_back({state + " page by " + order, Against::kLimit, 200});
+    }
+    for (const std::string part : kSelectivities) {
+      goals->push_back({state + " counted " + part, Against::kLimit, 20});
+    }
+  }
   ForEachUnmerged([goals](const std::string& state) {
     for (const std::string part : kSelectivities) {
       const std::string query = " query " + part;

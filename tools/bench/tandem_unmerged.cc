@@ -20,6 +20,9 @@ constexpr const char* kTable = "rows";
 // No memstore is flushed: what the reads then meet would depend on when.
 constexpr uint64_t kMemoryBytes = 4ull << 30;
 constexpr uint64_t kUpdatedParts = 3, kAllParts = 10;
+constexpr uint64_t kPageRows = 20;
+constexpr int kCallsToWarm =
+    20;  // Counts of live entries are built once some calls looked at them.
 constexpr double kWriterBatchesPerSecond = 200;
 
 enum class Change : uint8_t { kIndexed, kOther, kMixed };
@@ -93,6 +96,30 @@ class Table {
       for (const Cell& cell : cursor->row().cells()) consumer->Value(cell.value);
     }
     Check(cursor->status());
+  }
+  /// A page of 20 rows after a fifth of them.
+  uint64_t Page(const QueryOptions& order) {
+    QueryOptions query = order;
+    query.limit = kPageRows;
+    query.offset = w1_.rows() / 5;
+    auto cursor = database_->Query({}, kTable, Predicate(), query);
+    Check(cursor.status());
+    uint64_t rows = 0;
+    while (cursor->Next()) ++rows;
+    Check(cursor->status());
+    return rows;
+  }
+  /// Waits until pages are found by counts again.
+  void Flush() {
+    Check(database_->Flush(kTable));
+    QueryOptions query{.limit = 1, .offset = w1_.rows() / 5};
+    for (int i = 0; i < 1000; ++i) {
+      const auto explained = database_->Explain({}, kTable, Predicate(), query);
+      Check(explained.status());
+      if (explained->skipped_by_reading == 0) return;
+      SleepSeconds(0.01);
+    }
+    Fail("the overlaps of the flushed file are not built");
   }
   uint64_t Count(const W1::Target& target) {
     const auto count = database_->Count({}, kTable, Predicate::Equal(target.column, target.value));
@@ -177,6 +204,30 @@ void MeasureReads(const std::string& state, double seconds, Table* table) {
   }
 }
 
+// Pages and counts in microseconds a call.
+void MeasureCalls(const std::string& state, double seconds, Table* table) {
+  const auto measure = [&](const std::string& name, const std::function<uint64_t()>& call) {
+    for (int i = 0; i < kCallsToWarm; ++i) call();
+    uint64_t calls = 0;
+    const Usage begin = UsageNow();
+    Repeat(seconds, [&] {
+      ++calls;
+      return call();
+    });
+    Figure figure = FigureBetween(state + " " + name, begin, UsageNow());
+    figure.items = calls;
+    figure.value = figure.seconds * 1e6 / static_cast<double>(calls);
+    Print(figure);
+  };
+  measure("page by key", [&] { return table->Page({}); });
+  measure("page by city", [&] { return table->Page({.order_by = "city"}); });
+  measure("page by city falling",
+          [&] { return table->Page({.order_by = "city", .descending = true}); });
+  for (const W1::Target& target : table->w1().targets()) {
+    measure(std::string("counted ") + target.name, [&] { return table->Count(target); });
+  }
+}
+
 void CheckCounts(Table* table) {
   for (const W1::Target& target : table->w1().targets()) {
     Consumer consumer;
@@ -193,6 +244,12 @@ void MeasureUnmerged(const Arguments& arguments) {
   Table table(w1, arguments.path);
   table.Load();
   MeasureReads("merged", arguments.seconds, &table);
+  MeasureCalls("merged", arguments.seconds, &table);
+  table.Update(Change::kIndexed, 1, 0, w1.rows() / kAllParts);
+  table.Flush();
+  MeasureCalls("flushed", arguments.seconds, &table);
+  CheckCounts(&table);
+  table.Merge();
   for (const auto& [change, name] : kChanges) {
     table.Update(change, 1, 0, w1.rows() * kUpdatedParts / kAllParts);
     MeasureReads(name, arguments.seconds, &table);

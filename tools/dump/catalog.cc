@@ -103,6 +103,17 @@ void DumpSummary(const ManifestState& state, RecordWriter* writer) {
   writer->AddProperties("summary", properties);
 }
 
+void DumpSequences(const std::vector<const format::SequenceRecord*>& sequences, uint64_t edit,
+                   RecordWriter* writer) {
+  if (sequences.empty()) return;
+  writer->Begin("sequence", {"edit", "sequence", "first", "next", "last"});
+  for (const format::SequenceRecord* sequence : sequences) {
+    writer->Add({edit == 0 ? Value() : Value(edit), sequence->options.name, sequence->options.first,
+                 sequence->next, sequence->options.last});
+  }
+  writer->End();
+}
+
 void DumpSnapshots(const std::vector<const format::SnapshotRecord*>& snapshots, uint64_t edit,
                    RecordWriter* writer) {
   const Value number = edit == 0 ? Value() : Value(edit);
@@ -141,6 +152,9 @@ void DumpCatalog(const format::Catalog& catalog, RecordWriter* writer) {
   std::vector<const format::SnapshotRecord*> snapshots;
   for (const auto& [name, snapshot] : catalog.snapshots) snapshots.push_back(&snapshot);
   DumpSnapshots(snapshots, 0, writer);
+  std::vector<const format::SequenceRecord*> sequences;
+  for (const auto& [name, sequence] : catalog.sequences) sequences.push_back(&sequence);
+  DumpSequences(sequences, 0, writer);
 }
 
 std::vector<std::string> ReferenceTexts(const format::RegionRecord& region) {

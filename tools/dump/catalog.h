@@ -27,6 +27,8 @@ void DumpSummary(const ManifestState& state, RecordWriter* writer);
 /// Epoch and counters, tables, regions, files, segments, snapshots.
 void DumpCatalog(const format::Catalog& catalog, RecordWriter* writer);
 /// Named snapshots with their tables and regions; `edit` is the number of the edit, 0: none.
+void DumpSequences(const std::vector<const format::SequenceRecord*>& sequences, uint64_t edit,
+                   RecordWriter* writer);
 void DumpSnapshots(const std::vector<const format::SnapshotRecord*>& snapshots, uint64_t edit,
                    RecordWriter* writer);
 /// The files of a region, run by run, as text.

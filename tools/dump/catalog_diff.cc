@@ -53,13 +53,22 @@ void AddTable(const format::TableRecord& table, Properties* out) {
                : std::string());
     }
   }
+  for (const format::GlobalIndexRecord& global : table.global_indexes) {
+    properties[{"index", Format("{}.{}", table.name, global.index.name), "entries"}] =
+        Format("table {}", global.entries.value);
+    properties[{"index", Format("{}.{}", table.name, global.index.name), "since"}] =
+        global.since.has_value() ? Text(global.since->value) : "building";
+  }
   for (const format::IndexRecord& index : table.indexes) {
     std::string columns;
     for (const format::IndexColumnRecord& column : index.columns) {
-      columns += Format("{}{}:{}{}", columns.empty() ? "" : ", ",
-                        TextOf(column.functions,
-                               Format("{}:{}", FamilyName(table, column.family), column.qualifier)),
-                        ColumnTypeName(column.type), column.descending ? ":desc" : "");
+      columns +=
+          Format("{}{}:{}{}", columns.empty() ? "" : ", ",
+                 TextOf(column.functions,
+                        column.is_of_row_key()
+                            ? std::string(column.name())
+                            : Format("{}:{}", FamilyName(table, column.family), column.qualifier)),
+                 ColumnTypeName(column.type), column.descending ? ":desc" : "");
     }
     properties[{"index", Format("{}.{}", table.name, index.name), "columns"}] = columns;
     properties[{"index", Format("{}.{}", table.name, index.name), "state"}] =
@@ -130,6 +139,11 @@ Properties PropertiesOf(const format::Catalog& catalog) {
     properties[{"segment", engine::SegmentName(segment.number), "file_id"}] = IdText(segment.id);
   }
   for (const auto& [name, snapshot] : catalog.snapshots) AddSnapshot(snapshot, &properties);
+  for (const auto& [name, sequence] : catalog.sequences) {
+    properties[{"sequence", name, "next"}] = Text(sequence.next);
+    properties[{"sequence", name, "ids"}] =
+        Format("{} to {}", sequence.options.first, sequence.options.last);
+  }
   return properties;
 }
 

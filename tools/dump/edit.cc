@@ -21,7 +21,7 @@ class EditDump {
   void Files(const std::vector<format::FileRecord>& files);
   void Regions(const std::vector<format::RegionRecord>& regions);
   void Segments(const std::vector<format::SegmentRecord>& segments);
-  void RemovedSnapshots(const std::vector<std::string>& names);
+  void RemovedNames(const char* what, const std::vector<std::string>& names);
   template <typename Id>
   void Removed(const char* what, const std::vector<Id>& ids);
 
@@ -93,9 +93,9 @@ void EditDump::Segments(const std::vector<format::SegmentRecord>& segments) {
   writer_.End();
 }
 
-void EditDump::RemovedSnapshots(const std::vector<std::string>& names) {
+void EditDump::RemovedNames(const char* what, const std::vector<std::string>& names) {
   if (names.empty()) return;
-  writer_.Begin("remove_snapshot", {"edit", "snapshot"});
+  writer_.Begin(std::string("remove_") + what, {"edit", what});
   for (const std::string& name : names) writer_.Add({number_, name});
   writer_.End();
 }
@@ -133,7 +133,11 @@ Status DumpManifestFrame(Dump& dump, const format::DecodedFrame& frame) {
   std::vector<const format::SnapshotRecord*> snapshots;
   for (const format::SnapshotRecord& snapshot : edit.add_snapshots) snapshots.push_back(&snapshot);
   DumpSnapshots(snapshots, frame.frame.first_sequence, &dump.writer);
-  out.RemovedSnapshots(edit.remove_snapshots);
+  out.RemovedNames("snapshot", edit.remove_snapshots);
+  std::vector<const format::SequenceRecord*> sequences;
+  for (const format::SequenceRecord& sequence : edit.put_sequences) sequences.push_back(&sequence);
+  DumpSequences(sequences, frame.frame.first_sequence, &dump.writer);
+  out.RemovedNames("sequence", edit.remove_sequences);
   return {};
 }
 

@@ -156,6 +156,26 @@ void DumpPartialIndexes(const format::TableRecord& table, RecordWriter* writer) 
   if (has_begun) writer->End();
 }
 
+void DumpGlobalIndexes(const format::TableRecord& table, RecordWriter* writer) {
+  if (table.entries_of.has_value()) {
+    writer->Begin("entries_of", {"table_id", "of_table_id", "of_index_id"});
+    writer->Add({table.id.value, table.entries_of->table.value, table.entries_of->index.value});
+    writer->End();
+  }
+  if (table.global_indexes.empty()) return;
+  writer->Begin("global_index", {"table", "index", "index_id", "entries_table_id", "since_sequence",
+                                 "family_id", "column", "type", "order"});
+  for (const format::GlobalIndexRecord& global : table.global_indexes) {
+    for (const format::IndexColumnRecord& column : global.index.columns) {
+      writer->Add({table.name, global.index.name, global.index.id.value, global.entries.value,
+                   global.since.has_value() ? Value(global.since->value) : Value(),
+                   column.family.value, TextOf(column.functions, column.qualifier),
+                   ColumnTypeName(column.type), column.descending ? "desc" : "asc"});
+    }
+  }
+  writer->End();
+}
+
 void DumpFormerLimits(const format::TableRecord& table, RecordWriter* writer) {
   if (table.last_limits_change().value == 0) return;
   writer->Begin("former_limits",
@@ -188,6 +208,7 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
     writer->Add({table.name, table.row_key});
     writer->End();
   }
+  DumpGlobalIndexes(table, writer);
   if (table.indexes.empty()) return;
   writer->Begin("index",
                 {"table", "index", "index_id", "state", "family_id", "column", "type", "order"});
@@ -196,9 +217,10 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
     const std::string state =
         Format("{}{}", index.unique ? "unique, " : "", kStates[static_cast<int>(index.state)]);
     for (const format::IndexColumnRecord& column : index.columns) {
-      writer->Add({table.name, index.name, index.id.value, state, column.family.value,
-                   TextOf(column.functions, column.qualifier), ColumnTypeName(column.type),
-                   column.descending ? "desc" : "asc"});
+      writer->Add({table.name, index.name, index.id.value, state,
+                   column.is_of_row_key() ? Value() : Value(column.family.value),
+                   TextOf(column.functions, std::string(column.name())),
+                   ColumnTypeName(column.type), column.descending ? "desc" : "asc"});
     }
     for (const format::IncludedColumnRecord& column : index.included) {
       writer->Add({table.name, index.name, index.id.value, state, column.family.value,

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "format/functions.h"
+#include "format/ordered_bytes.h"
 #include "format/value_text.h"
 
 namespace tandem::test {
@@ -120,7 +122,7 @@ Functions RandomFunctions(Dice* dice) {
       functions.push_back(RandomMultiValued(dice));
       continue;
     }
-    switch (dice->Below(9)) {
+    switch (dice->Below(11)) {
       case 0:
         functions.push_back(Function::Lower());
         break;
@@ -143,11 +145,26 @@ Functions RandomFunctions(Dice* dice) {
       case 7:
         functions.push_back(Function::Json("$"));  // Integers are JSON.
         break;
+      case 8:
+        functions.push_back(Function::SubstringBytes(1 + dice->Below(3), dice->Below(3)));
+        break;
+      case 9:
+        functions.push_back(Function::SplitPart(dice->Chance(50) ? "1" : "a", 1 + dice->Below(3)));
+        break;
       default:
         if (functions.empty()) functions.push_back(Function::TimestampOf());
         if (dice->Chance(50)) functions.push_back(Function::DateTrunc("second"));
     }
   }
+  return functions;
+}
+
+Functions RandomKeyFunctions(Dice* dice) {
+  Functions functions;
+  do {
+    functions = RandomFunctions(dice);
+  } while (format::AreMultiValued(functions) ||
+           functions.front().kind == FunctionKind::kTimestampOf);
   return functions;
 }
 
@@ -330,6 +347,10 @@ std::optional<Predicate> Generator::CompositeAnd() {
   std::vector<Predicate> conditions;
   for (size_t i = 0; i < count; ++i) {
     const IndexColumn& column = index.columns[i];
+    if (column.is_row_key) {
+      conditions.push_back(KeyPartLeaf(Predicate::Kind::kEqual, column.functions, column.type));
+      continue;
+    }
     if (!column.functions.empty()) {
       conditions.push_back(Leaf());
       continue;
@@ -416,6 +437,9 @@ Predicate Generator::Leaf() {
   }
   Kind kind = dice_.Pick(kKinds);
   if (dice_.Chance(8)) return RowKeyLeaf(kind);
+  if (plan_.functions && dice_.Chance(5)) {
+    return KeyPartLeaf(kind, RandomKeyFunctions(&dice_), std::nullopt);
+  }
   if (plan_.functions && dice_.Chance(25)) return FunctionLeaf(kind);
   const FamilyOptions& family = Family();
   const ColumnPlan& column = Column(family);
@@ -445,6 +469,7 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
   std::string column = ColumnText(family, plan.qualifier);
   const IndexColumn& indexed = dice_.Pick(plan_.options.indexes).columns[0];
   std::optional<ColumnType> cast = Cast();
+  if (indexed.is_row_key) return KeyPartLeaf(kind, indexed.functions, indexed.type);
   if (!indexed.functions.empty()) {
     functions = indexed.functions;
     column = FamilyMeant(plan_.options, indexed.family) + ":" + indexed.qualifier;
@@ -461,6 +486,21 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
     value = made.has_value() && fits ? *made : std::to_string(dice_.Below(9));
   }
   return Predicate::Compare(kind, column, std::move(values)).WithFunctions(functions).As(type);
+}
+
+Predicate Generator::KeyPartLeaf(Predicate::Kind kind, const Functions& functions,
+                                 std::optional<ColumnType> asked) {
+  const ColumnType type = *format::TypeOfFunctions(functions, asked);
+  const bool is_part = kind == Predicate::Kind::kPrefix || kind == Predicate::Kind::kContains;
+  if (type != ColumnType::kText && is_part) kind = Predicate::Kind::kEqual;
+  std::vector<std::string> values(ValueCount(&dice_, kind));
+  for (std::string& value : values) {
+    const std::optional<std::string> made = OneMadeOf(functions, Key(), &dice_);
+    const bool fits =
+        type == ColumnType::kText || (made.has_value() && format::ParseInt64(*made).has_value());
+    value = made.has_value() && fits ? *made : std::to_string(dice_.Below(9));
+  }
+  return Predicate::Compare(kind, "_row", std::move(values)).WithFunctions(functions).As(type);
 }
 
 // The type that a condition casts its column to, sometimes.
@@ -480,13 +520,33 @@ Predicate Generator::RowKeyLeaf(Predicate::Kind kind) {
   return Predicate::Compare(kind, "_row", std::move(keys));
 }
 
+// Keys that begin with some byte, which may be cut further, each byte in one or two ranges.
+void Generator::AddMergedRanges(ScanOptions* scan) {
+  std::set<std::string> leads;
+  for (uint64_t count = 1 + dice_.Below(5); count > 0; --count) leads.insert(Key().substr(0, 1));
+  for (const std::string& lead : leads) {
+    RowRange& range = scan->ranges.emplace_back();
+    range.leading_bytes = 1;
+    range.start = lead;
+    range.end = format::Successor(lead).value_or("");
+    const std::string inside = lead + Key().substr(1);
+    if (dice_.Chance(20)) range.start = inside;
+    if (dice_.Chance(20)) scan->ranges.push_back({lead, inside, 1});
+  }
+}
+
 ScanOptions Generator::NewScan() {
   ScanOptions scan;
   if (dice_.Chance(40)) scan.start = Key();
   if (dice_.Chance(40)) scan.end = Key();
   if (dice_.Chance(20)) scan.prefix = Key().substr(0, dice_.Below(4));
   if (dice_.Chance(30)) scan.limit = 1 + dice_.Below(20);
+  if (dice_.Chance(25)) scan.offset = dice_.Below(20);
   scan.reverse = dice_.Chance(50);
+  if (dice_.Chance(15)) {
+    AddMergedRanges(&scan);
+    return scan;
+  }
   if (!dice_.Chance(25)) return scan;
   for (uint64_t count = 1 + dice_.Below(5); count > 0; --count) {
     RowRange& range = scan.ranges.emplace_back();
@@ -504,6 +564,7 @@ QueryOptions Generator::NewQuery() {
   }
   query.descending = !query.order_by.empty() && dice_.Chance(50);
   if (dice_.Chance(30)) query.limit = 1 + dice_.Below(20);
+  if (dice_.Chance(25)) query.offset = dice_.Below(20);
   if (dice_.Chance(30)) query.use_index = dice_.Pick(plan_.options.indexes).name;
   query.no_index = query.use_index.empty() && query.order_by.empty() && dice_.Chance(20);
   return query;
@@ -539,6 +600,7 @@ bool Generator::AskForCovered(ReadOptions* read) {
   const IndexOptions& index = *dice_.Pick(covering);
   std::vector<ColumnName> columns = index.include;
   for (const IndexColumn& column : index.columns) {
+    if (column.is_row_key) continue;
     columns.push_back({.family = column.family, .qualifier = column.qualifier});
   }
   for (const ColumnName& column : columns) {
@@ -586,7 +648,7 @@ std::vector<std::string> IndexesOf(const Predicate& predicate, const TableOption
       const bool is_of_words =
           !child.functions().empty() && child.functions().back().kind == FunctionKind::kWords;
       if (child.kind() == Kind::kContains && !is_of_words) return false;
-      return !child.is_row_key() && child.children().empty() &&
+      return child.is_row_key() == column.is_row_key && child.children().empty() &&
              child.qualifier() == column.qualifier && child.functions() == column.functions &&
              FamilyMeant(table, child.family()) == family;
     });
@@ -619,7 +681,6 @@ Predicate WithParameters(Dice* dice, const Predicate& predicate, std::vector<std
     parameters.emplace_back(number);
   }
   const Predicate compared = Predicate::CompareWith(predicate.kind(), column, parameters);
-  if (predicate.is_row_key()) return compared;
   const Predicate applied = compared.WithFunctions(predicate.functions());
   return predicate.type().has_value() ? applied.As(*predicate.type()) : applied;
 }

@@ -74,6 +74,7 @@ class Generator {
   void BoundByTime(int64_t now_micros, ReadOptions* read);
 
  private:
+  void AddMergedRanges(ScanOptions* scan);
   Predicate NewPredicate(int depth);
   Predicate Leaf();
   std::optional<Predicate> CompositeAnd();
@@ -83,6 +84,8 @@ class Generator {
   Predicate FunctionLeaf(Predicate::Kind kind);
   std::optional<Predicate> TupleLeaf();
   Predicate RowKeyLeaf(Predicate::Kind kind);
+  Predicate KeyPartLeaf(Predicate::Kind kind, const Functions& functions,
+                        std::optional<ColumnType> asked);
   bool AskForCovered(ReadOptions* read);
   std::string Value(ValueKind kind);
   const FamilyOptions& Family() { return dice_.Pick(plan_.options.families); }
@@ -104,6 +107,8 @@ class Generator {
 
 /// One function of a column, or two.
 Functions RandomFunctions(Dice* dice);
+/// Such that an index may have them of the row key.
+Functions RandomKeyFunctions(Dice* dice);
 /// The predicate of a partial index: over one to three columns of the plan.
 std::string RandomWhere(Dice* dice, const TablePlan& plan);
 /// Whether the index depends on a column of the family, which is not the first.

@@ -25,21 +25,24 @@ MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
 # Records (9, 12): the fields of tags 1, 3, 5, .. in order; $ bytes, * a list, + a list of bytes, else
 # a number, which may be left out with ?.
 FIELDS = {
-    'table': 'id name$ secret$ family* index* typed* next_index? observer+ row_key+',
+    'table': 'id name$ secret$ family* index* typed* next_index? observer+ row_key+ '
+             'global* entries*', 'global': 'index* entries since?', 'entries': 'table index',
     'family': 'id name$ max_versions ttl compression block_size dropped? former*',
     'former': 'changed_at max_versions? expired?',
     'index': 'id name$ state column* unique? included* where+', 'included': 'family qualifier$',
-    'column': 'family qualifier$ type descending function*', 'function': 'kind first? count? text+',
+    'column': 'family qualifier$ type descending function* of_key?',
+    'function': 'kind first? count? text+',
     'typed': 'family qualifier$ type',
     'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment* '
-            'snapshot* -snapshot+',
+            'snapshot* -snapshot+ sequence* -sequence+',
     'counters': 'file_number table_id region_id last_timestamp clock_high last_sequence',
     'file': 'number id$ table size hash$ rows cells markers low_sequence high_sequence '
             'low_timestamp high_timestamp low_key$ high_key$ counts*',
     'region': 'id table start$ end$ flushed_through reference*', 'reference': 'file run low high',
     'counts': 'index current older', 'segment': 'number id$',
-    'snapshot': 'name$ sequence time created table* region*'}
-KNOWN = {'kind': range(1, 11), 'state': (1, 2, 3, 4), 'compression': (0, 1),
+    'snapshot': 'name$ sequence time created table* region*',
+    'sequence': 'name$ first last next'}
+KNOWN = {'kind': range(1, 17), 'state': (1, 2, 3, 4), 'compression': (0, 1),
          'type': (*range(1, 8), *range(19, 24))}
 PARTS = re.compile(r'(?:(salt|hash|mod)\((?:(\w+), )?(\d+)\)|(?:(reverse)\(\w+\), )?'
                    r'(\w+):(text|bytes|u?int64|timestamp|uuid)(?:\((\d+)\))?( desc)?)(?:, |$)')
@@ -282,7 +285,7 @@ class Store(File):
         """The record of a row, whose cells are given by column (8.7)."""
         data, before = varint(len(row['key'])) + row['key'], SIGN
         covered = {(column['family'], column['qualifier'])
-                   for column in index['column'] + index['included']}
+                   for column in index['column'] + index['included'] if not column.get('of_key')}
         for column in sorted(covered):
             cells = row.get(column, []) + row.get((column[0], None), [])
             if len(cells) > 1 or any(kind for kind, _, _ in cells):

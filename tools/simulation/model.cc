@@ -37,14 +37,23 @@ bool IsInScan(const ScanOptions& scan, const std::string& key) {
          key.compare(0, scan.prefix.size(), scan.prefix) == 0;
 }
 
+// What decides the place of a key in the scan.
+std::pair<std::string, std::string> PlaceInScan(const ScanOptions& scan, const std::string& key) {
+  for (const RowRange& range : scan.ranges) {
+    if (IsBetween(key, range.start, range.end)) return {key.substr(range.leading_bytes), key};
+  }
+  return {key, key};
+}
+
 }  // namespace
 
 std::string Describe(const ScanOptions& scan) {
   std::string text = "scan from " + Shown(scan.start) + " to " + Shown(scan.end) + " prefix " +
                      Shown(scan.prefix) + (scan.reverse ? " reversed" : "") + " limit " +
-                     std::to_string(scan.limit);
+                     std::to_string(scan.limit) + " offset " + std::to_string(scan.offset);
   for (const RowRange& range : scan.ranges) {
     text += ", " + Shown(range.start) + " to " + Shown(range.end);
+    if (range.leading_bytes > 0) text += " without " + std::to_string(range.leading_bytes);
   }
   return text;
 }
@@ -334,7 +343,11 @@ std::vector<ModelRow> Model::Scan(const std::string& table, const ScanOptions& s
     if (!IsInScan(scan, key)) continue;
     if (auto row = Visible(in, key, *columns, read)) rows.push_back(*std::move(row));
   }
+  std::sort(rows.begin(), rows.end(), [&scan](const ModelRow& a, const ModelRow& b) {
+    return PlaceInScan(scan, a.key) < PlaceInScan(scan, b.key);
+  });
   if (scan.reverse) std::reverse(rows.begin(), rows.end());
+  rows.erase(rows.begin(), rows.begin() + std::min<size_t>(scan.offset, rows.size()));
   if (scan.limit != 0 && rows.size() > scan.limit) rows.resize(scan.limit);
   return rows;
 }

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "tandem/aggregate.h"
 #include "tandem/options.h"
 #include "tandem/predicate.h"
 #include "tandem/row.h"
@@ -78,6 +79,21 @@ struct ModelRead {
   std::vector<std::string> families = {};
   /// Only versions with since <= timestamp <= as_of exist, among those that are kept.
   std::optional<int64_t> as_of = std::nullopt, since = std::nullopt;
+  bool any_version = false;  ///< Of predicates: QueryOptions::any_version.
+};
+
+/// A group of rows; values are text, nullopt where absent.
+struct ModelGroup {
+  std::vector<std::optional<std::string>> keys, values;
+
+  bool operator==(const ModelGroup&) const = default;
+  std::string Describe() const;
+};
+/// What groups are made of, and what is computed of each. Types of bytes, text and int64; no
+/// functions.
+struct ModelGrouping {
+  std::vector<IndexColumn> keys;
+  std::vector<std::pair<AggregateKind, IndexColumn>> values;
 };
 
 class Model {
@@ -119,6 +135,9 @@ class Model {
                               const QueryOptions& query, const ModelRead& read) const;
   uint64_t Count(const std::string& table, const Predicate& predicate, int64_t now_micros) const;
   uint64_t Count(const std::string& table, const Predicate& predicate, const ModelRead& read) const;
+  /// By rising keys. A sum that its type does not hold is "overflow".
+  std::vector<ModelGroup> Groups(const std::string& table, const Predicate& predicate,
+                                 const ModelGrouping& grouping, const ModelRead& read) const;
   /// The newest value of a column, or what functions make of it.
   std::optional<std::string> Value(const std::string& table, const std::string& row,
                                    const ColumnName& column, int64_t now_micros,
@@ -155,6 +174,9 @@ class Model {
   static std::vector<std::string> Newest(const Table& table, const Columns& columns, size_t family,
                                          std::string_view qualifier, const Functions& functions,
                                          const ModelRead& read);
+  /// The value of a row in a group as canonical text; nullopt: absent.
+  static std::optional<std::string> Grouped(const Table& table, const Columns& columns,
+                                            const IndexColumn& column, const ModelRead& read);
   static std::optional<ModelRow> Visible(const Table& table, const std::string& key,
                                          const Columns& columns, const ModelRead& read);
   static std::optional<std::vector<std::string>> ValuesOf(const Table& table,

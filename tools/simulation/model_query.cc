@@ -196,6 +196,7 @@ void Model::ChangeIndexes(const std::string& table,
   for (const TableOptions* side : {&before, &std::as_const(options)}) {
     for (const IndexOptions& index : std::vector(side->indexes)) {
       for (const IndexColumn& column : index.columns) {
+        if (column.is_row_key) continue;
         const size_t family = FamilyOf(options, column.family);
         const ColumnType type = TypeOf(before, family, column.qualifier);
         if (TypeOf(options, family, column.qualifier) == type) continue;
@@ -210,7 +211,8 @@ bool Model::Refuses(const ModelOperation& operation) const {
   const TableOptions& options = table(operation.table);
   const size_t family = FamilyOf(options, operation.family);
   const auto refuses = [&](const IndexColumn& indexed, const auto& column) {
-    if (FamilyOf(options, indexed.family) != family || indexed.qualifier != column.first) {
+    if (indexed.is_row_key || FamilyOf(options, indexed.family) != family ||
+        indexed.qualifier != column.first) {
       return false;
     }
     if (indexed.functions.empty()) return !FitsType(indexed.type, column.second);
@@ -235,8 +237,12 @@ std::vector<std::string> Model::Newest(const Table& table, const Columns& column
   if (found == columns.end()) return {};
   const Versions shown = Shown(found->second, table.options.families[family], read);
   if (shown.empty()) return {};
-  const auto& [timestamp, value] = shown[0];
-  return MadeOf(functions, value, timestamp);
+  if (!read.any_version) return MadeOf(functions, shown[0].second, shown[0].first);
+  std::vector<std::string> values;
+  for (const auto& [timestamp, value] : shown) {
+    for (std::string& made : MadeOf(functions, value, timestamp)) values.push_back(std::move(made));
+  }
+  return values;
 }
 
 // Of all columns of the index; nullopt: one has none that the index takes.
@@ -307,6 +313,10 @@ bool Model::MatchesColumn(const Table& table, const std::string& key, const Colu
     std::erase_if(values, [type](const std::string& value) {
       return type != ColumnType::kBytes && !FitsType(type, value);
     });
+  } else if (!predicate.functions().empty()) {
+    type = TypeOfFunctions(predicate.functions(), predicate.type());
+    values = MadeOf(predicate.functions(), key, 0);
+    std::erase_if(values, [type](const std::string& value) { return !FitsType(type, value); });
   }
   if (predicate.kind() == Predicate::Kind::kIsNull) return values.empty();
   if (predicate.kind() == Predicate::Kind::kIsNotNull) return !values.empty();
@@ -389,6 +399,8 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
     if (index.name == query.order_by) order = index.columns;
   }
   const ModelRead exists = WholeRow(read);
+  ModelRead asked = read;
+  asked.any_version = query.any_version;
   struct Hit {
     std::vector<std::optional<std::string>> values;  // By column of the order.
     ModelRow row;
@@ -396,12 +408,13 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
   std::vector<Hit> hits;
   for (const auto& [key, columns] : in.rows) {
     if (!Visible(in, key, *columns, exists).has_value()) continue;
-    if (!Matches(in, key, *columns, predicate, read)) continue;
+    if (!Matches(in, key, *columns, predicate, asked)) continue;
     std::vector<std::optional<std::string>> values;
     for (const IndexColumn& column : order) {
       const std::vector<std::string> newest =
-          Newest(in, *columns, FamilyOf(in.options, column.family), column.qualifier,
-                 column.functions, read);
+          column.is_row_key ? MadeOf(column.functions, key, 0)
+                            : Newest(in, *columns, FamilyOf(in.options, column.family),
+                                     column.qualifier, column.functions, read);
       std::optional<std::string>& value =
           values.emplace_back(newest.empty() ? std::nullopt : std::optional(newest[0]));
       if (value.has_value() && !FitsType(TypeOfIndexed(column), *value)) value.reset();
@@ -422,10 +435,97 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
       return false;
     });
   }
+  hits.erase(hits.begin(), hits.begin() + std::min<size_t>(query.offset, hits.size()));
   if (query.limit != 0 && hits.size() > query.limit) hits.resize(query.limit);
   std::vector<ModelRow> rows;
   for (Hit& hit : hits) rows.push_back(std::move(hit.row));
   return rows;
+}
+
+std::optional<std::string> Model::Grouped(const Table& table, const Columns& columns,
+                                          const IndexColumn& column, const ModelRead& read) {
+  const std::vector<std::string> newest =
+      Newest(table, columns, FamilyOf(table.options, column.family), column.qualifier, {}, read);
+  if (newest.empty()) return std::nullopt;
+  if (column.type == ColumnType::kBytes) return newest[0];  // At any length.
+  if (!FitsType(column.type, newest[0])) return std::nullopt;
+  if (column.type != ColumnType::kInt64) return newest[0];
+  return std::to_string(std::stoll(newest[0]));
+}
+
+std::vector<ModelGroup> Model::Groups(const std::string& name, const Predicate& predicate,
+                                      const ModelGrouping& grouping, const ModelRead& read) const {
+  const Table& table = tables_.find(name)->second;
+  const ModelRead exists = WholeRow(read);
+  ModelRead newest = read;
+  newest.any_version = false;
+  const auto less = [&grouping](const auto& a, const auto& b) {
+    for (size_t i = 0; i < a.size(); ++i) {
+      const int order = CompareOrdered(grouping.keys[i].type, a[i], b[i]);
+      if (order != 0) return order < 0;
+    }
+    return false;
+  };
+  struct Sum {
+    uint64_t count = 0;
+    __int128 sum = 0;
+    std::optional<std::string> extreme = {};
+  };
+  std::map<std::vector<std::optional<std::string>>, std::vector<Sum>, decltype(less)> groups(less);
+  if (grouping.keys.empty()) groups[{}].resize(grouping.values.size());
+  for (const auto& [key, columns] : table.rows) {
+    if (!Visible(table, key, *columns, exists).has_value()) continue;
+    if (!Matches(table, key, *columns, predicate, read)) continue;
+    std::vector<std::optional<std::string>> keys;
+    for (const IndexColumn& column : grouping.keys) {
+      keys.push_back(Grouped(table, *columns, column, newest));
+    }
+    std::vector<Sum>& sums = groups[keys];
+    sums.resize(grouping.values.size());
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const auto& [kind, column] = grouping.values[i];
+      if (kind == AggregateKind::kRows) {
+        ++sums[i].count;
+        continue;
+      }
+      const std::optional<std::string> value = Grouped(table, *columns, column, newest);
+      if (!value.has_value()) continue;
+      ++sums[i].count;
+      if (kind == AggregateKind::kSum) sums[i].sum += std::stoll(*value);
+      const int order = CompareOrdered(column.type, value, sums[i].extreme);
+      const bool is_first = !sums[i].extreme.has_value();
+      if (is_first || (kind == AggregateKind::kMin ? order < 0 : order > 0)) {
+        sums[i].extreme = value;
+      }
+    }
+  }
+  std::vector<ModelGroup> found;
+  for (const auto& [keys, sums] : groups) {
+    ModelGroup& group = found.emplace_back(ModelGroup{keys, {}});
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const AggregateKind kind = grouping.values[i].first;
+      std::optional<std::string>& value = group.values.emplace_back(sums[i].extreme);
+      if (kind == AggregateKind::kRows || kind == AggregateKind::kCount) {
+        value = std::to_string(sums[i].count);
+      } else if (kind == AggregateKind::kSum) {
+        const auto sum = static_cast<int64_t>(sums[i].sum);
+        value = sum == sums[i].sum ? std::to_string(sum) : "overflow";
+      }
+    }
+  }
+  return found;
+}
+
+std::string ModelGroup::Describe() const {
+  std::string text;
+  for (const auto* part : {&keys, &values}) {
+    text += text.empty() ? "(" : " -> (";
+    for (const std::optional<std::string>& value : *part) {
+      text += (value.has_value() ? test::Shown(*value) : std::string("NULL")) + " ";
+    }
+    text += ")";
+  }
+  return text;
 }
 
 uint64_t Model::Count(const std::string& table, const Predicate& predicate,

@@ -16,7 +16,7 @@
 namespace tandem::stress {
 namespace {
 
-constexpr uint64_t kMagic = 0x3553534552545354;  // "TSTRESS5"
+constexpr uint64_t kMagic = 0x3653534552545354;  // "TSTRESS6"
 constexpr size_t kHeaderBytes = 32768;
 static_assert(sizeof(Header) <= kHeaderBytes);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

@@ -51,6 +51,7 @@ inline constexpr uint32_t kSavedSnapshots = 3;
 inline constexpr uint32_t kCopies = 2;
 inline constexpr uint32_t kClaimRows = 4;  // Of each thread.
 inline constexpr uint32_t kClaimNames = 24;
+inline constexpr uint32_t kIdPlaces = 1024;
 
 enum class Count : uint8_t {
   kWrites,
@@ -72,6 +73,7 @@ enum class Count : uint8_t {
   kPassedTables,
   kClaims,
   kRefusedClaims,
+  kIds,
   kChecked,
   kIndexChanges,
   kFamilyChanges,
@@ -191,6 +193,8 @@ struct Header {
   ContentState saved[kSavedSnapshots];
   CopyState copies[kCopies];
   NameState names[kClaimNames];
+  std::atomic<uint64_t> ids_end;         // Of the ids that were returned.
+  std::atomic<uint64_t> ids[kIdPlaces];  // The last one returned of each remainder; 0: none.
 };
 
 struct Touched {

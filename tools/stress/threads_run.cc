@@ -12,6 +12,7 @@
 #include "tools/stress/echoes.h"
 #include "tools/stress/finding.h"
 #include "tools/stress/hangs.h"
+#include "tools/stress/ids.h"
 #include "tools/stress/kept_files.h"
 #include "tools/stress/lists.h"
 #include "tools/stress/schema.h"
@@ -30,37 +31,22 @@ constexpr uint64_t kRowsUsual = 2000;
 constexpr int64_t kRoundMicros = 1'500'000;
 constexpr uint64_t kStepsBetweenLooks = 8;  // At the clock.
 
-constexpr const char* kCountNames[] = {"writes",
-                                       "gets",
-                                       "scans",
-                                       "mirrors_compared",
-                                       "queries",
-                                       "snapshots",
-                                       "reads_of_past",
-                                       "flushes",
-                                       "compactions",
-                                       "splits",
-                                       "region_merges",
-                                       "increments",
-                                       "echoes",
-                                       "observer_changes",
-                                       "transfers",
-                                       "appends",
-                                       "tables_passed",
-                                       "claims",
-                                       "refused_claims",
-                                       "checked_writes",
-                                       "index_changes",
-                                       "family_changes",
-                                       "shelf_writes",
-                                       "bulk_loads",
-                                       "truncations",
-                                       "named_snapshots",
-                                       "table_copies",
-                                       "verifications",
-                                       "reopens",
-                                       "recoveries",
-                                       "batches_lost_unkept",
+constexpr const char* kCountNames[] = {"writes",          "gets",
+                                       "scans",           "mirrors_compared",
+                                       "queries",         "snapshots",
+                                       "reads_of_past",   "flushes",
+                                       "compactions",     "splits",
+                                       "region_merges",   "increments",
+                                       "echoes",          "observer_changes",
+                                       "transfers",       "appends",
+                                       "tables_passed",   "claims",
+                                       "refused_claims",  "ids",
+                                       "checked_writes",  "index_changes",
+                                       "family_changes",  "shelf_writes",
+                                       "bulk_loads",      "truncations",
+                                       "named_snapshots", "table_copies",
+                                       "verifications",   "reopens",
+                                       "recoveries",      "batches_lost_unkept",
                                        "rows_scanned"};
 static_assert(std::size(kCountNames) == static_cast<size_t>(Count::kCounts));
 
@@ -188,6 +174,7 @@ Result<std::unique_ptr<Site>> Site::Create(const Setup& setup, const RunEnvironm
   RETURN_IF_ERROR((*database)->CreateTable(NewLists()));
   RETURN_IF_ERROR((*database)->CreateTable(NewClaims()));
   RETURN_IF_ERROR((*database)->CreateTable(NewStock()));
+  RETURN_IF_ERROR((*database)->CreateSequence(NewIds()));
   RETURN_IF_ERROR((*database)->Write({}, FirstBalances()));
   RETURN_IF_ERROR((*database)->Close());
   site->stressed().End();

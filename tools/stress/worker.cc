@@ -9,6 +9,7 @@
 #include "tools/stress/copies.h"
 #include "tools/stress/echoes.h"
 #include "tools/stress/finding.h"
+#include "tools/stress/ids.h"
 #include "tools/stress/loads.h"
 #include "tools/stress/passing.h"
 #include "tools/stress/saved.h"
@@ -37,7 +38,8 @@ Status Worker::Step() {
   if (choice < 335) return CheckOneName(stressed_, dice_.Next());
   if (choice < 350) return Append();
   if (choice < 375) return Stock();
-  if (choice < 405) return Increment();
+  if (choice < 400) return Increment();
+  if (choice < 405) return TakeIds(stressed_, dice_.Next());
   if (choice < 430) return MoveMoney();
   if (choice < 470) return WriteLoose();
   if (choice < 590) return Get(true);

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/status_macros.h"
+#include "tandem/limits.h"
 #include "tools/row_keys/generator.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/help_text.h"
@@ -49,11 +50,13 @@ struct Arguments {
   DropVerbOptions drop;
   TruncateVerbOptions truncate;
   RenameVerbOptions rename;
+  CopyTableOptions copy_table;
   AlterVerbOptions alter;
   FamilyVerbOptions family;
   ObserversVerbOptions observers;
   IndexVerbOptions index;
   SnapshotVerbOptions snapshot;
+  SequenceVerbOptions sequence;
   ClockOptions clock;
   ExportOptions exported;
   SalvageVerbOptions salvage;
@@ -108,12 +111,14 @@ class Grammar {
   void AddImport();
   void AddWrites();
   void AddReads();
+  static void AddGroups(CLI::App* verb, GroupArguments* groups);
   void AddQueries();
   void AddFiles();
   void AddDump();
   void AddMaintenance();
   void AddSchemaEdits();
   void AddStress();
+  void AddSequence();
   void AddCopies();
   void AddDesigns();
   void AddEmulate();
@@ -130,6 +135,7 @@ class Grammar {
   void AddTimes(CLI::App* verb, ReadArguments* read);
   void AddBudget(CLI::App* verb, std::string* budget);
   void AddTokens(CLI::App* verb, PageArguments* page);
+  void AddOffset(CLI::App* verb, PageArguments* page);
   void AddColumns(CLI::App* verb, const char* name, ReadArguments* read);
   void AddPredicate(CLI::App* verb, QueryVerbOptions* options);
 
@@ -168,6 +174,9 @@ void Grammar::AddDatabase(CLI::App* verb, Options* options) {
   }
   if constexpr (std::same_as<Options, SnapshotVerbOptions>) {
     verb->add_option("ACTION", options->action, "create, drop or list")->required();
+  }
+  if constexpr (std::same_as<Options, SequenceVerbOptions>) {
+    verb->add_option("ACTION", options->action, "create, next, drop or list")->required();
   }
   if constexpr (std::same_as<Options, FamilyVerbOptions>) {
     verb->add_option("ACTION", options->action, "add, alter, drop or list")->required();
@@ -209,6 +218,7 @@ Grammar::Grammar() : app_("", "tandem") {
   AddFiles();
   AddMaintenance();
   AddSchemaEdits();
+  AddSequence();
   AddCopies();
   AddStress();
   AddDesigns();
@@ -255,6 +265,22 @@ void Grammar::AddTokens(CLI::App* verb, PageArguments* page) {
   verb->add_option("--before", page->before, "Rows before this token, the nearest first")
       ->excludes(after);
   verb->add_flag("--token", page->token, "Then the token of the last row, on standard error");
+}
+
+// Requires: the verb has its limit. The help of a verb fits a screen, so that of some options says
+// two.
+void Grammar::AddOffset(CLI::App* verb, PageArguments* page) {
+  CLI::Option* const limit =
+      verb->get_option("--limit")->description("Rows at most, after --offset UINT; default: all");
+  CLI::Option* const offset =
+      verb->add_option("--offset", page->offset, "Rows to pass over first")->check(CheckCount);
+  verb->add_option("--page", page->page,
+                   "The page with this number, from 1, of --page-size UINT rows")
+      ->check(CheckCount)
+      ->excludes(offset)
+      ->excludes(limit);
+  CLI::Option* const size = verb->add_option("--page-size", page->page_size, "Rows of a page");
+  for (CLI::Option* option : {offset, size->check(CheckCount)}) option->group("");
 }
 
 void Grammar::AddColumns(CLI::App* verb, const char* name, ReadArguments* read) {
@@ -338,6 +364,8 @@ void Grammar::AddReads() {
   verb->add_option("ROW", get.row, kRowHelp)->required();
   AddColumns(verb, "--columns", &get.read);
   AddTimes(verb, &get.read);
+  verb->add_option("--history", get.history,
+                   "[FAMILY:]COLUMN: its values, each from a time to the next one's");
 
   ScanVerbOptions& scan = arguments_.scan;
   verb = AddVerb("scan", &scan);
@@ -350,10 +378,14 @@ void Grammar::AddReads() {
   newest->excludes(verb->add_flag("--reverse", scan.reverse, "Largest key first"));
   AddLimit(verb, &scan.limit);
   newest->excludes(verb->get_option("--limit"));
+  AddOffset(verb, &scan.page);
+  newest->excludes(verb->get_option("--page"));
   AddColumns(verb, "--columns", &scan.read);
   AddTimes(verb, &scan.read);
   AddTokens(verb, &scan.page);
   AddBudget(verb, &scan.budget);
+  verb->add_option("--parts", scan.parts, "Print ranges of keys, about equal work each, and no row")
+      ->check(CLI::Range(uint32_t{1}, uint32_t{kSplitPartsMax}));
 }
 
 void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
@@ -365,6 +397,8 @@ void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
       verb->add_flag("--no-index", options->no_index, "Scan and filter")->excludes(index);
   verb->add_flag("--no-scan", options->no_scan, "Refuse to scan where no index serves")
       ->excludes(no_index);
+  verb->add_flag("--any-version", options->any_version,
+                 "Conditions may hold for any version from --since to --as-of");
   AddFields(verb, "--field", &options->fields);
   AddTimes(verb, &options->read);
   AddBudget(verb, &options->budget);
@@ -383,9 +417,24 @@ void Grammar::AddQueries() {
   for (const auto& [verb, options] : ordered) {
     verb->add_option("--order-by", options->order_by, "INDEX or INDEX:desc");
     AddLimit(verb, &options->limit);
+    AddOffset(verb, &options->page);
     AddPredicate(verb, options);
   }
   AddPredicate(count, &arguments_.count);
+  AddLimit(count, &arguments_.count.limit);
+  AddGroups(count, &arguments_.count.groups);
+  AddGroups(explain, &arguments_.explain.groups);
+}
+
+void Grammar::AddGroups(CLI::App* verb, GroupArguments* groups) {
+  verb->add_option("--by", groups->by,
+                   "COLUMN, ...: a line for each group of equal values, in their order; or\n"
+                   "COLUMN DESC, ...: the largest first");
+  verb->add_option("--present", groups->present, "COLUMN, ...: of each group rows that have it");
+  verb->add_option("--min", groups->min, "COLUMN, ...: the smallest value");
+  verb->add_option("--max", groups->max, "COLUMN, ...: the largest value");
+  verb->add_option("--sum", groups->sum, "COLUMN, ...: the sum of numbers, as total::int64");
+  verb->add_option("--average", groups->average, "COLUMN, ...: their average");
 }
 
 void Grammar::AddDump() {
@@ -429,6 +478,12 @@ void Grammar::AddSchemaEdits() {
   AddVerb("drop", &arguments_.drop)->add_flag("--yes", arguments_.drop.yes, "Do not ask");
   AddVerb("truncate", &arguments_.truncate)
       ->add_flag("--yes", arguments_.truncate.yes, "Do not ask");
+  CopyTableOptions& copy_table = arguments_.copy_table;
+  CLI::App* copied = AddVerb("copy-table", &copy_table);
+  copied->add_option("TO", copy_table.to, "The new table")->required();
+  copied->add_option("--key", copy_table.key, "Its row keys, as create takes them")->required();
+  copied->add_option("--from-key", copy_table.from_key,
+                     "What the old keys are made of; default: as the table declares");
   AddVerb("rename", &arguments_.rename)
       ->add_option("NAME", arguments_.rename.name, "Its new name")
       ->required();
@@ -447,6 +502,8 @@ void Grammar::AddSchemaEdits() {
   index->add_option("INDEX", arguments_.index.index,
                     "create: NAME=FAMILY:COLUMN[:TYPE][:desc], or as in a\n"
                     "predicate: NAME=city, lower(name), age::int64 DESC; else: NAME");
+  index->add_flag("--global", arguments_.index.global,
+                  "create: entries in one place, for rare values in many regions");
   index->add_option("--rate", arguments_.index.rate,
                     "build: read at most so much a second, as 20MiB");
 }
@@ -593,6 +650,16 @@ void Grammar::AddEmulate() {
       ->check(CheckCount);
   verb->add_option("--hits", emulate.hits, "Of a query; default 100")->check(CheckCount);
   verb->add_option("--html", emulate.html, "Also write a page with plots there");
+}
+
+void Grammar::AddSequence() {
+  SequenceVerbOptions& sequence = arguments_.sequence;
+  CLI::App* verb = AddVerb("sequence", &sequence);
+  verb->add_option("NAME", sequence.name, "Of the sequence; list takes none");
+  verb->add_option("COUNT", sequence.count, "next: how many ids, in a row; default: 1");
+  verb->add_option("--first", sequence.first, "create: the first id; default: 1");
+  verb->add_option("--last", sequence.last, "create: the last one; default: 2^63 - 1");
+  verb->add_flag("--yes", sequence.yes, "drop: do not ask");
 }
 
 void Grammar::AddCopies() {

@@ -184,12 +184,19 @@ Result<IndexOptions> ParseIndex(std::string_view text) {
     index.unique = true;
     return index;
   }
+  constexpr std::string_view kGlobal = "global ";
+  if (text.starts_with(kGlobal)) {
+    ASSIGN_OR_RETURN(IndexOptions index, ParseIndex(text.substr(kGlobal.size())));
+    index.placement = IndexPlacement::kGlobal;
+    return index;
+  }
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string_view::npos || equals + 1 == text.size()) {
     return Status::InvalidArgument(Format(
         "--index '{}': expected [unique ]NAME=FAMILY:COLUMN[:TYPE][:desc]", EscapeBytes(text)));
   }
-  if (text.find_first_of("(,", equals) != std::string_view::npos || HasWhere(text)) {
+  const bool is_row_key = text.substr(equals + 1) == "_row";  // Which is refused there.
+  if (text.find_first_of("(,", equals) != std::string_view::npos || HasWhere(text) || is_row_key) {
     return ParseIndexColumns(text, equals);
   }
   auto parts = SplitText(text.substr(equals + 1), ':');

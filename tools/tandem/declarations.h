@@ -24,8 +24,8 @@ Result<FamilyOptions> ParseFamilyChange(std::string_view text,
 /// `NAME=[FAMILY:]COLUMN[:TYPE][:desc]`, where a family is needed with a type; or with a function
 /// or several columns, written as in a predicate: `NAME=status, lower(name) DESC, d:at::timestamp`;
 /// columns that it includes, ` INCLUDE (name, d:at)`, and ` WHERE ` and a predicate may follow.
-/// A unique index is `unique NAME=...`; in a name of its own, \x20 stands for that blank. Errors:
-/// kInvalidArgument.
+/// A unique index is `unique NAME=...`, a global one `global NAME=...`; in a name of its own, \x20
+/// stands for that blank. Errors: kInvalidArgument.
 Result<IndexOptions> ParseIndex(std::string_view text);
 /// Columns and whole families, as ReadOptions takes them.
 struct ColumnSelection {

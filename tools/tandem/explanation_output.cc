@@ -26,10 +26,20 @@ void WriteExplanation(const Explanation& explanation, OutputMode mode, std::FILE
       {"candidate_bytes", explanation.candidate_bytes},
       {"total_blocks", explanation.total_blocks},
       {"total_bytes", explanation.total_bytes},
+      {"live_counts", explanation.has_live_counts},
       {"rows", explanation.rows},
       {"rejected", explanation.rejected},
+      {"skipped_by_counts", explanation.skipped_by_counts},
+      {"skipped_by_reading", explanation.skipped_by_reading},
+      {"decided_to_skip", explanation.rows_decided_to_skip},
+      {"read_to_skip",
+       explanation.read_to_skip.empty() ? Value() : Value(explanation.read_to_skip)},
+      {"grouping", explanation.grouping},
+      {"groups", explanation.groups},
   };
-  NewRecordWriter(mode, out)->AddProperties("explanation", properties);
+  const std::span<const Property> all(properties);
+  NewRecordWriter(mode, out)->AddProperties(
+      "explanation", explanation.grouping.empty() ? all.first(all.size() - 2) : all);
 }
 
 std::string ExplanationLine(const Explanation& explanation) {

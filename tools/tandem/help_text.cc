@@ -115,6 +115,8 @@ Snapshots and cursors of other processes are not known; Database::GetSpaceUsage 
      R"(Example: tandem get shop/ orders 2024-17 --columns d:state,audit:* --versions 3
 
 Prints one row; exit 3 when there is none of that key.
+         tandem get shop/ orders 2024-17 --history state
+Prints the kept values of a column: each from its time to that of the next one.
 )"},
     {"scan",
      R"(Example: tandem scan shop/ orders --prefix 2024- --limit 10
@@ -122,7 +124,7 @@ Prints one row; exit 3 when there is none of that key.
 Prints rows in the order of their keys. Of a table with a typed row key also by fields:
          tandem scan shop/ visits user=ann --newest 3
          tandem scan shop/ visits user=ann --from at=2026-01-01 --to at=2026-02-01
-Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside the key.
+By fields, keys with a salt come in the order of their fields.
 )"},
     {"query",
      R"(Example: tandem query shop/ orders "state = 'open' AND total > 1000" \
@@ -130,23 +132,19 @@ Keys with a salt come salt by salt. In a table fields are shown, in jsonl beside
 
 Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX, CONTAINS,
 LIKE 'p%' or '%p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
-(total, _row) > (1000, '2024-17') compares from the left, also with BETWEEN.
-Page by page: --limit 20 --token, then the same with --after and the token.
-Fields of a typed row key are conditions besides: --field user=ann --from at=2026-01-01
---to at=2026-02-01
+Page by page: --limit 20 --token, then with --after and the token; or --page 3 --page-size 20.
 )"},
     {"explain",
      R"(Example: tandem explain shop/ orders "state = 'open'"
 
-Runs a query and tells how: index, entries, candidate blocks and bytes, rows, and
-why other indexes were not used. Indexes of an AND that are intersected are listed with
-their entries, the fewest first. covered: the index has what --select asks for;
-rows_from_index of the candidate rows came from it.
+Runs a query and tells how. tandem/explanation.h says what each figure is.
 )"},
     {"count",
      R"(Example: tandem count shop/ orders "state = 'open'" --as-of 2024-06-30T00:00:00Z
 
 Prints the number of rows that satisfy a predicate.
+         tandem count shop/ orders --by state --sum total::int64 --max total::int64
+Of groups of rows: a line for each value of the columns, with what is asked for.
 )"},
     {"dump",
      R"(Example: tandem dump shop/store-7 --section cells --prefix 2026-01
@@ -266,6 +264,9 @@ queries whose conditions imply it. INCLUDE (phone, d:size) keeps cells of other 
 in it: a query that --selects these reads no row for what lies in one file alone. A unique
 one, "unique by_mail=d:mail", refuses writes after which two rows would have the same
 value; where the table has rows, build lists duplicates first, with exit 5 if there are.
+A global one, "global by_mail=d:mail" or --global, has the entries of all regions in one
+place: for values of few rows in a table of many regions. A write that touches its columns
+reads them first. It serves queries when it is built, which list and build tell.
 drop removes an index; its bytes go as files are merged. list shows how many files are
 without each index, how many bytes of them are left to read, about how long that takes,
 and how many rows have a cell of the column and no entry: a value that does not fit, or a
@@ -296,6 +297,26 @@ costs one flush and a line of the catalog, and then what the tables drop or rewr
 the snapshot still has: own_bytes of list, what drop frees. get, scan, query, explain,
 count and export read it by --snapshot; tables have the names and definitions that they
 had, dropped ones too. drop asks first; elsewhere than at a terminal --yes is needed.
+)"},
+    {"copy-table",
+     R"(Example: tandem copy-table shop/ visits visits2 --key 'salt(16), user:text, at:timestamp'
+         tandem copy-table shop/ old new --from-key 'user:text, n:int64' --key 'n:int64, user:text'
+
+Makes a table of the same families and indexes whose row keys have the same fields in
+another design, and copies all rows with all versions. Both are compared by rows, cells
+and a digest. A row whose key does not have the fields ends the copy, and nothing of it
+is left. The database is locked meanwhile, so nobody writes.
+)"},
+    {"sequence",
+     R"(Example: tandem sequence create shop/ order-ids --first 1000
+         tandem sequence next shop/ order-ids 50
+         tandem sequence list shop/
+
+A sequence of the database gives out each of its ids once, from --first to --last, also
+when the process is killed. next takes COUNT of them, which follow one another, and prints
+the first and the last. Ids may be left out: those that a process took ahead and did not
+use. A restored backup goes on where the backup was taken: what was given out later comes
+again there. drop asks first; elsewhere than at a terminal --yes is needed.
 )"},
     {"checkpoint",
      R"(Example: tandem checkpoint shop/ shop-friday/
@@ -371,7 +392,7 @@ done last. An answer that is wrong, or that does not come within --hang-limit, e
 run: exit 8, and the database stays in DIR/db. What else stops it is exit 1.
   threads (the default)  each writes rows of its own and reads all; mirrored tables,
                          indexes against scans, held snapshots, bulk loads,
-                         truncations, named snapshots, tables as files, verify
+                         truncations, named snapshots, tables as files, ids, verify
   --kill     the same in a child process that is killed and started again
   --crash    on a simulated disk that loses power and keeps a part of what was not
              synced; one thread, repeated exactly by its seed
@@ -436,12 +457,12 @@ const char* ProgramHelp() {
 Tandem keeps tables of rows and their indexes in one directory.
 Usage: tandem VERB [options] PATH [arguments]
 
-Start     demo      import Debian's package list, query it, show what came out
-          version   print versions
+Start     demo, version  import Debian's package list and query it; print versions
 Make      create, split-keys  make a table, and the database; where to cut it into regions
           import    read rows from jsonl, csv, tsv and files of Debian
           put, delete  write cells of a row; delete a row, a family, a column, a version
-          drop, truncate, rename  remove a table, or all its rows; give it another name
+          sequence  ids that are given out once: create, next, drop, list
+          drop, truncate, rename, copy-table  a table, or its rows, go; other name; other keys
           index, family, alter, observers  what comes and goes; types of columns; code asked
 Look      info      tables, regions, files, indexes, memory
           regions, du  list regions; explain every byte of the directory

@@ -36,11 +36,10 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
   for (const IndexInfo& index : table.indexes) {
     for (const IndexColumn& column : index.options.columns) {
       writer->Add({table.options.name, index.options.name,
-                   TextOf(column.functions, ColumnText({column.family, column.qualifier})),
-                   ColumnTypeName(column.type), column.descending ? "desc" : "asc",
-                   UniqueName(index.unique), index.entries, index.values, index.size_bytes,
-                   index.files, index.files_without, index.rows_without_entry, index.bytes_older,
-                   SecondsToBuild(index)});
+                   TextOf(column.functions, ColumnText(column)), ColumnTypeName(column.type),
+                   column.descending ? "desc" : "asc", UniqueName(index.unique), index.entries,
+                   index.values, index.size_bytes, index.files, index.files_without,
+                   index.rows_without_entry, index.bytes_older, SecondsToBuild(index)});
     }
     for (const ColumnName& column : index.options.include) {
       writer->Add({table.options.name, index.options.name, ColumnText(column), Value(), "included",
@@ -57,6 +56,14 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
       writer->Begin("partial_index", {"table", "index", "where"});
     }
     writer->Add({table.options.name, index.options.name, index.options.where});
+  }
+  if (has_begun) writer->End();
+  has_begun = false;
+  for (const IndexInfo& index : table.indexes) {
+    if (index.options.placement != IndexPlacement::kGlobal) continue;
+    if (!std::exchange(has_begun, true)) writer->Begin("global_index", {"table", "index", "state"});
+    writer->Add({table.options.name, index.options.name,
+                 std::string_view(index.is_building ? "building" : "ready")});
   }
   if (has_begun) writer->End();
 }

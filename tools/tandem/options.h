@@ -120,8 +120,11 @@ struct ReadArguments {
 /// What a read may cost, and where it goes on: what scan and the queries share. 0 and empty: no
 /// limit.
 struct PageArguments {
-  std::string after, before;  ///< Tokens; empty: none.
-  bool token = false;         ///< Print the token of the last row.
+  std::string after, before;          ///< Tokens; empty: none.
+  bool token = false;                 ///< Print the token of the last row.
+  uint64_t offset = 0;                ///< Rows to pass over.
+  std::optional<uint64_t> page;       ///< From 1; nullopt: none is asked for.
+  std::optional<uint64_t> page_size;  ///< Rows; with `page`.
 };
 /// Which rows of a table: what scan and export share.
 struct RangeArguments {
@@ -140,6 +143,7 @@ struct FieldArguments {
 struct GetOptions {
   std::string path, table;
   std::vector<std::string> row;  ///< The row key, or FIELD=VALUE...
+  std::string history;           ///< [FAMILY:]COLUMN: its values and their times; empty: the row.
   ReadArguments read;
   OutputMode output = OutputMode::kTable;
 };
@@ -150,6 +154,7 @@ struct ScanVerbOptions {
   FieldArguments fields;
   bool reverse = false;
   uint64_t limit = 0;
+  std::optional<uint32_t> parts;  ///< Print ranges of keys for so many scans, and no row.
   ReadArguments read;
   std::string budget;  ///< As BudgetOf reads it; empty: none.
   PageArguments page;
@@ -166,6 +171,18 @@ struct ExportOptions {
   std::string files;     ///< A directory for store files, instead of text; empty: text.
 };
 
+/// What count and explain make of groups of rows: columns as a predicate names them, separated by
+/// commas. All empty: rows alone.
+struct GroupArguments {
+  std::string by;  ///< COLUMN [DESC], ...
+  std::string present, min, max, sum, average;
+
+  bool empty() const {
+    return by.empty() && present.empty() && min.empty() && max.empty() && sum.empty() &&
+           average.empty();
+  }
+};
+
 /// Of query, explain and count.
 struct QueryVerbOptions {
   std::string path, table;
@@ -178,6 +195,8 @@ struct QueryVerbOptions {
   std::string index;
   bool no_index = false;
   bool no_scan = false;
+  bool any_version = false;
+  GroupArguments groups;
   std::string budget;  ///< As BudgetOf reads it; empty: none.
   PageArguments page;
   OutputMode output = OutputMode::kTable;
@@ -308,6 +327,7 @@ struct IndexVerbOptions {
   std::string table;   ///< Empty: all, for list, verify and stats. For verify of a file: the index.
   std::string index;   ///< create: its declaration; drop, build, verify, stats: its name.
   std::string rate;    ///< build: bytes a second; empty: no limit.
+  bool global = false;  ///< create: as "global " before the declaration.
   OutputMode output = OutputMode::kTable;
 };
 
@@ -317,6 +337,24 @@ struct SnapshotVerbOptions {
   std::string name;                 ///< create, drop: of the snapshot; list: none.
   std::vector<std::string> tables;  ///< create: empty: all.
   bool yes = false;                 ///< drop: do not ask.
+  OutputMode output = OutputMode::kTable;
+};
+
+struct SequenceVerbOptions {
+  std::string action;  ///< create, next, drop or list.
+  std::string path;
+  std::string name;         ///< Of the sequence; list: none.
+  std::string count;        ///< next: of ids; empty: 1.
+  std::string first, last;  ///< create: ids; empty: those of SequenceOptions.
+  bool yes = false;         ///< drop: do not ask.
+  OutputMode output = OutputMode::kTable;
+};
+
+struct CopyTableOptions {
+  std::string path, table;
+  std::string to;        ///< The new table.
+  std::string key;       ///< Of the new table, as RowKeySchema::Parse reads it.
+  std::string from_key;  ///< Of the old one; empty: as it declares.
   OutputMode output = OutputMode::kTable;
 };
 
@@ -384,14 +422,16 @@ struct RestoreTableVerbOptions {
 
 struct VersionOptions {};
 
-using VerbOptions = std::variant<
-    DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
-    ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions, InfoOptions,
-    RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions, VerifyOptions, FlushOptions,
-    CompactOptions, SplitVerbOptions, MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions,
-    RenameVerbOptions, AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions, IndexVerbOptions,
-    SnapshotVerbOptions, ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions,
-    RestoreOptions, AttachVerbOptions, RestoreTableVerbOptions, StressOptions, ReplayOptions,
-    SplitKeysOptions, SimulateOptions, EmulateOptions, LintOptions, VersionOptions>;
+using VerbOptions =
+    std::variant<DemoOptions, CreateOptions, ImportOptions, PutOptions, DeleteOptions, GetOptions,
+                 ScanVerbOptions, ExportOptions, QueryVerbOptions, ExplainOptions, CountOptions,
+                 InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
+                 VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
+                 MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
+                 CopyTableOptions, AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions,
+                 IndexVerbOptions, SnapshotVerbOptions, SequenceVerbOptions, ClockOptions,
+                 SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
+                 AttachVerbOptions, RestoreTableVerbOptions, StressOptions, ReplayOptions,
+                 SplitKeysOptions, SimulateOptions, EmulateOptions, LintOptions, VersionOptions>;
 
 }  // namespace tandem::tools

@@ -122,6 +122,32 @@ Result<ReadBudget> BudgetOf(const std::string& text) {
   return budget;
 }
 
+Status SetPage(const PageArguments& arguments, uint64_t limit, uint64_t* offset,
+               uint64_t* rows_max) {
+  *offset = arguments.offset;
+  *rows_max = limit;
+  if (arguments.page.has_value() != arguments.page_size.has_value()) {
+    return Status::InvalidArgument(
+        "--page and --page-size go together, as in --page 3 --page-size 20");
+  }
+  if (!arguments.page.has_value()) return {};
+  if (*arguments.page == 0) {
+    return Status::InvalidArgument("--page 0: pages are numbered from 1");
+  }
+  const uint64_t size = *arguments.page_size;
+  if (size == 0) {
+    return Status::InvalidArgument("--page-size 0: a page has at least one row");
+  }
+  if (*arguments.page - 1 > UINT64_MAX / size) {
+    return Status::InvalidArgument(
+        Format("--page {}: no table has so many rows; the last page of {} rows is {}",
+               *arguments.page, size, UINT64_MAX / size + 1));
+  }
+  *offset = (*arguments.page - 1) * size;
+  *rows_max = size;
+  return {};
+}
+
 Result<ScanOptions> ScanOptionsOf(const RangeArguments& arguments) {
   ScanOptions scan;
   ASSIGN_OR_RETURN(scan.start, ParseBytes(arguments.start));
@@ -153,22 +179,32 @@ Result<OptionalRowKey> RowKeyOf(const TableRead& from) {
   return RowKeyOf(*table);
 }
 
-Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key,
-                 ScanOptions* scan) {
-  if (arguments.empty()) return {};
+namespace {
+
+// The fields that are given, of a table whose keys have some.
+Result<std::vector<RowKeyField>> PrefixOf(const FieldArguments& arguments,
+                                          const OptionalRowKey& row_key) {
   if (!row_key.has_value()) {
     return Status::InvalidArgument(
         "the table's row keys are bytes without fields; --start, --end and --prefix say which");
   }
-  ASSIGN_OR_RETURN(const auto fields, FieldsOf(*row_key, arguments.prefix));
-  if (fields.size() < arguments.prefix.size()) {
-    return Status::InvalidArgument(Format("'{}': expected FIELD=VALUE of a field of the row key {}",
-                                          EscapeBytes(arguments.prefix[fields.size()]),
-                                          row_key->ToString()));
-  }
+  ASSIGN_OR_RETURN(auto fields, FieldsOf(*row_key, arguments.prefix));
+  if (fields.size() == arguments.prefix.size()) return fields;
+  return Status::InvalidArgument(Format("'{}': expected FIELD=VALUE of a field of the row key {}",
+                                        EscapeBytes(arguments.prefix[fields.size()]),
+                                        row_key->ToString()));
+}
+
+}  // namespace
+
+Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key,
+                 ScanOptions* scan) {
+  if (arguments.empty()) return {};
+  ASSIGN_OR_RETURN(const auto fields, PrefixOf(arguments, row_key));
   ASSIGN_OR_RETURN(const RowKeyBounds bounds, BoundsOf(arguments));
   if (!arguments.newest.has_value()) {
-    ASSIGN_OR_RETURN(scan->ranges, row_key->Between(fields, bounds));
+    ASSIGN_OR_RETURN(ScanOptions in_order, row_key->InFieldOrder(fields, bounds));
+    scan->ranges = std::move(in_order.ranges);
     return {};
   }
   ASSIGN_OR_RETURN(ScanOptions newest, row_key->Newest(fields, *arguments.newest, bounds));
@@ -179,15 +215,17 @@ Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key,
 }
 
 Result<Predicate> ConditionOf(const FieldArguments& arguments, const OptionalRowKey& row_key) {
-  ScanOptions scan;
-  RETURN_IF_ERROR(AddFields(arguments, row_key, &scan));
+  if (arguments.empty()) return Predicate();
+  ASSIGN_OR_RETURN(const auto fields, PrefixOf(arguments, row_key));
+  ASSIGN_OR_RETURN(const RowKeyBounds bounds, BoundsOf(arguments));
+  ASSIGN_OR_RETURN(const std::vector<RowRange> rows, row_key->Between(fields, bounds));
   std::vector<Predicate> ranges;
-  for (const RowRange& range : scan.ranges) {
+  for (const RowRange& range : rows) {
     std::vector<Predicate> ends = {Predicate::GreaterOrEqual("_row", range.start)};
     if (!range.end.empty()) ends.push_back(Predicate::Less("_row", range.end));
     ranges.push_back(Predicate::And(std::move(ends)));
   }
-  return ranges.empty() ? Predicate() : Predicate::Or(std::move(ranges));
+  return Predicate::Or(std::move(ranges));
 }
 
 Result<RowLayout> LayoutOf(OutputMode mode, const ReadOptions& read, const TableRead& from) {

@@ -16,6 +16,10 @@ namespace tandem::tools {
 Result<ReadOptions> ReadOptionsOf(const ReadArguments& arguments);
 /// Errors: kInvalidArgument, with the option that is wrong.
 Result<ReadBudget> BudgetOf(const std::string& text);
+/// Sets which rows of a result are asked for; `limit` is that of the verb. Errors:
+/// kInvalidArgument (page or page size 0; a page too far).
+Status SetPage(const PageArguments& arguments, uint64_t limit, uint64_t* offset,
+               uint64_t* rows_max);
 /// Errors: kInvalidArgument, and those of ParseBytes.
 Result<ScanOptions> ScanOptionsOf(const RangeArguments& arguments);
 /// Opens the snapshot that was named, and makes `read` one of it; null: none was. Lifetime:

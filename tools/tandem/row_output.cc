@@ -28,6 +28,11 @@ std::string ColumnText(const ColumnName& column) {
   return column.family.empty() ? column.qualifier : column.family + ":" + column.qualifier;
 }
 
+std::string ColumnText(const IndexColumn& column) {
+  if (column.is_row_key) return "_row";
+  return ColumnText(ColumnName{column.family, column.qualifier});
+}
+
 RowWriter::RowWriter(RowLayout layout, std::FILE* out)
     : layout_(std::move(layout)),
       out_(out),

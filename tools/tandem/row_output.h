@@ -73,5 +73,7 @@ class RowWriter {
 
 /// "family:qualifier", or "qualifier" where the family is empty.
 std::string ColumnText(const ColumnName& column);
+/// What an index is over, without its functions: a column, or _row.
+std::string ColumnText(const IndexColumn& column);
 
 }  // namespace tandem::tools

@@ -34,6 +34,7 @@ void AddColumns(const Predicate& predicate, const std::string& first_family, Col
 Columns WithoutIndexes(Columns columns, const TableOptions& table) {
   for (const IndexOptions& index : table.indexes) {
     for (const IndexColumn& column : index.columns) {
+      if (column.is_row_key) continue;
       columns.erase(
           {column.family.empty() ? table.families[0].name : column.family, column.qualifier});
     }

@@ -41,6 +41,9 @@ Status CheckArguments(const IndexVerbOptions& options) {
   if (options.action != "build" && !options.rate.empty()) {
     return Status::InvalidArgument(Format("index {}: expected no --rate", options.action));
   }
+  if (options.action != "create" && options.global) {
+    return Status::InvalidArgument(Format("index {}: expected no --global", options.action));
+  }
   const bool takes_one =
       options.action == "create" || options.action == "drop" || options.action == "build";
   if (takes_one && (options.table.empty() || options.index.empty())) {
@@ -66,7 +69,7 @@ bool HasConditionType(const TableOptions& table, const IndexColumn& column) {
 
 // What conditions have to look like for an index column of another type than its column's.
 void TellOfCast(const std::string& table, const IndexColumn& column, const Context& context) {
-  const std::string name = ColumnText({column.family, column.qualifier});
+  const std::string name = ColumnText(column);
   const std::string_view type = ColumnTypeName(column.type);
   if (!column.functions.empty()) {
     WriteBytes(context.err, Format("tandem: conditions compare what functions return as another "
@@ -84,21 +87,23 @@ void TellOfCast(const std::string& table, const IndexColumn& column, const Conte
 // The same for all columns of the index.
 Status TellOfCasts(Database& database, const std::string& table, const IndexOptions& index,
                    const Context& context) {
+  const bool is_global = index.placement == IndexPlacement::kGlobal;
   const IndexColumn& first = index.columns[0];
   QueryOptions query;
   query.use_index = index.name;
-  Predicate present = Predicate::IsNotNull(ColumnText({first.family, first.qualifier}))
-                          .WithFunctions(first.functions);
+  Predicate present = Predicate::IsNotNull(ColumnText(first)).WithFunctions(first.functions);
   if (!index.where.empty()) {
     ASSIGN_OR_RETURN(Predicate where, Predicate::Parse(index.where));
     present = Predicate::And({std::move(present), std::move(where)});
   }
-  const auto used = database.Explain({}, table, present, query);
-  if (!used.has_value() && used.error().code() == StatusCode::kInvalidArgument) {
-    TellOfCast(table, first, context);
+  if (!is_global) {  // One that is being built serves nothing yet.
+    const auto used = database.Explain({}, table, present, query);
+    if (!used.has_value() && used.error().code() == StatusCode::kInvalidArgument) {
+      TellOfCast(table, first, context);
+    }
   }
   ASSIGN_OR_RETURN(const TableInfo info, FindTable(database, table));
-  for (size_t i = 1; i < index.columns.size(); ++i) {
+  for (size_t i = is_global ? 0 : 1; i < index.columns.size(); ++i) {
     const IndexColumn& column = index.columns[i];
     if (column.functions.empty() && !HasConditionType(info.options, column)) {
       TellOfCast(table, column, context);
@@ -111,8 +116,14 @@ Status TellOfCasts(Database& database, const std::string& table, const IndexOpti
 void TellOfUnfit(const std::string& table, const IndexInfo& index, const Context& context) {
   if (index.rows_without_entry == 0) return;
   const IndexColumn& column = index.options.columns[0];
-  const std::string name = EscapeBytes(ColumnText({column.family, column.qualifier}));
+  const std::string name = EscapeBytes(ColumnText(column));
   const std::string_view type = ColumnTypeName(column.type);
+  if (column.is_row_key) {
+    WriteBytes(context.err, Format("tandem: {} rows have no entry: {} makes no {} of their keys\n",
+                                   FormatCount(index.rows_without_entry),
+                                   EscapeBytes(TextOf(column.functions, name)), type));
+    return;
+  }
   const std::string rows = Format("tandem: {} rows have a cell of {} and no entry: ",
                                   FormatCount(index.rows_without_entry), name);
   if (!column.functions.empty()) {
@@ -156,7 +167,8 @@ Status Enforce(Database& database, const std::string& table, const IndexInfo& in
 }
 
 Result<ExitCode> Create(const IndexVerbOptions& options, const Context& context) {
-  ASSIGN_OR_RETURN(const IndexOptions index, ParseIndex(options.index));
+  ASSIGN_OR_RETURN(IndexOptions index, ParseIndex(options.index));
+  if (options.global) index.placement = IndexPlacement::kGlobal;
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
   ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
   for (const IndexColumn& column : index.columns) {
@@ -200,7 +212,7 @@ Result<ExitCode> Build(const IndexVerbOptions& options, const Context& context) 
   uint64_t all_bytes = 0;
   while (true) {
     const IndexInfo& index = InfoOf(table, options.index);
-    if (index.files_older == 0) break;
+    if (index.files_older == 0 && !index.is_building) break;
     all_bytes = std::max(all_bytes, index.bytes_older);
     progress.UpdateFiles(index.files_older, all_bytes - index.bytes_older, all_bytes);
     if (context.is_interrupted()) {

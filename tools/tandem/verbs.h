@@ -32,11 +32,13 @@ Result<ExitCode> RunVerb(const MergeRegionsVerbOptions& options, const Context& 
 Result<ExitCode> RunVerb(const DropVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const TruncateVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const RenameVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const CopyTableOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const AlterVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const FamilyVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ObserversVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const IndexVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const SnapshotVerbOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const SequenceVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ClockOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const SalvageVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const StressOptions& options, const Context& context);

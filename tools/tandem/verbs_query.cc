@@ -2,9 +2,12 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "format/value_text.h"
+#include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
 #include "tools/tandem/explanation_output.h"
+#include "tools/tandem/format_text.h"
 #include "tools/tandem/read_arguments.h"
 #include "tools/tandem/unknown_columns.h"
 #include "tools/tandem/verbs.h"
@@ -28,10 +31,12 @@ Result<Question> QuestionOf(const QueryVerbOptions& options) {
   ASSIGN_OR_RETURN(OrderText order, ParseOrder(options.order_by));
   question.query.order_by = std::move(order.index);
   question.query.descending = order.descending;
-  question.query.limit = options.limit;
+  RETURN_IF_ERROR(
+      SetPage(options.page, options.limit, &question.query.offset, &question.query.limit));
   ASSIGN_OR_RETURN(question.query.use_indexes, ParseIndexNames(options.index));
   question.query.no_index = options.no_index;
   question.query.no_scan = options.no_scan;
+  question.query.any_version = options.any_version;
   question.query.after = options.page.after;
   question.query.before = options.page.before;
   ASSIGN_OR_RETURN(question.read, ReadOptionsOf(options.read));
@@ -68,6 +73,97 @@ void SayUnknownColumns(const char* verb, Database& database, const Question& que
                        const QueryVerbOptions& options, const Context& context) {
   if (!options.read.snapshot.empty()) return;
   SayUnknownColumns(database, {verb, options.table, question.predicate}, context);
+}
+
+/// Adds what is computed of each of the columns, which are named in its heading.
+Status AddValues(AggregateKind kind, std::string_view name, const std::string& text,
+                 AggregateOptions* groups, std::vector<std::string>* headings) {
+  if (text.empty()) return {};
+  const auto columns = IndexColumn::ParseList(text);
+  if (!columns.has_value()) {
+    return Status::InvalidArgument(
+        Format("--{} '{}': {}", name, EscapeBytes(text), columns.error().message()));
+  }
+  for (IndexColumn column : *columns) {
+    column.descending = false;
+    groups->values.push_back({kind, column.ToString()});
+    headings->push_back(Format("{}({})", name, column.ToString()));
+  }
+  return {};
+}
+
+/// The groups that were asked for, and the headings of their columns.
+Result<AggregateOptions> GroupsOf(const QueryVerbOptions& options, const Question& question,
+                                  std::vector<std::string>* headings) {
+  const GroupArguments& asked = options.groups;
+  AggregateOptions groups;
+  groups.limit = options.limit;
+  groups.use_indexes = question.query.use_indexes;
+  groups.no_index = options.no_index;
+  groups.no_scan = options.no_scan;
+  groups.any_version = options.any_version;
+  if (!asked.by.empty()) {
+    const auto columns = IndexColumn::ParseList(asked.by);
+    if (!columns.has_value()) {
+      return Status::InvalidArgument(
+          Format("--by '{}': {}", EscapeBytes(asked.by), columns.error().message()));
+    }
+    groups.descending = columns->front().descending;
+    for (IndexColumn column : *columns) {
+      if (column.descending != groups.descending) {
+        return Status::InvalidArgument(
+            Format("--by '{}': all columns rise, or all fall", EscapeBytes(asked.by)));
+      }
+      column.descending = false;
+      groups.group_by.push_back(column.ToString());
+      headings->push_back(column.ToString());
+    }
+  }
+  groups.values.push_back({AggregateKind::kRows, {}});
+  headings->push_back("rows");
+  RETURN_IF_ERROR(AddValues(AggregateKind::kCount, "present", asked.present, &groups, headings));
+  RETURN_IF_ERROR(AddValues(AggregateKind::kMin, "min", asked.min, &groups, headings));
+  RETURN_IF_ERROR(AddValues(AggregateKind::kMax, "max", asked.max, &groups, headings));
+  RETURN_IF_ERROR(AddValues(AggregateKind::kSum, "sum", asked.sum, &groups, headings));
+  RETURN_IF_ERROR(AddValues(AggregateKind::kAverage, "average", asked.average, &groups, headings));
+  return groups;
+}
+
+/// Counts, and sums that fit, are numbers.
+Value ValueOf(AggregateKind kind, const std::optional<std::string_view>& text) {
+  if (!text.has_value()) return {};
+  const bool is_count = kind == AggregateKind::kRows || kind == AggregateKind::kCount;
+  if (!is_count && kind != AggregateKind::kSum) return *text;
+  const std::optional<int64_t> number = format::ParseInt64(*text);
+  return number.has_value() ? Value(*number) : Value(*text);
+}
+
+Result<ExitCode> WriteGroups(Database& database, const Question& question,
+                             const QueryVerbOptions& options, const Context& context) {
+  const TableRead from{database, options.table, options.read.snapshot};
+  std::vector<std::string> headings;
+  ASSIGN_OR_RETURN(const AggregateOptions asked, GroupsOf(options, question, &headings));
+  auto groups = database.Aggregate(question.read, options.table, question.predicate, asked);
+  if (!groups.has_value()) return WithSuggestion(from, groups.error());
+  const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
+  writer->Begin("group", std::move(headings));
+  std::vector<Value> values;
+  uint64_t written = 0;
+  while (groups->Next()) {
+    values.clear();
+    for (const std::optional<std::string_view>& key : groups->keys()) {
+      values.push_back(key.has_value() ? Value(*key) : Value());
+    }
+    for (size_t i = 0; i < asked.values.size(); ++i) {
+      values.push_back(ValueOf(asked.values[i].kind, groups->values()[i]));
+    }
+    writer->Add(values);
+    ++written;
+  }
+  writer->End();
+  RETURN_IF_ERROR(groups->status());
+  if (written == 0) SayUnknownColumns("count", database, question, options, context);
+  return ExitCode::kDone;
 }
 
 Result<ExitCode> WriteCount(Database& database, const Question& question,
@@ -114,10 +210,15 @@ Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context) 
   const TableRead from{*database, options.table, options.read.snapshot};
   RETURN_IF_ERROR(AddFields(options.fields, from, &question));
   ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &question.read));
+  std::vector<std::string> headings;
+  ASSIGN_OR_RETURN(const AggregateOptions groups, GroupsOf(options, question, &headings));
   const auto explanation =
-      database->Explain(question.read, options.table, question.predicate, question.query);
+      options.groups.empty()
+          ? database->Explain(question.read, options.table, question.predicate, question.query)
+          : database->ExplainAggregate(question.read, options.table, question.predicate, groups);
   if (!explanation.has_value()) return WithSuggestion(from, explanation.error());
-  if (explanation->rows == 0) SayUnknownColumns("explain", *database, question, options, context);
+  const bool is_empty = explanation->rows == 0 && explanation->groups == 0;
+  if (is_empty) SayUnknownColumns("explain", *database, question, options, context);
   WriteExplanation(*explanation, options.output, context.out);
   return ExitCode::kDone;
 }
@@ -129,6 +230,7 @@ Result<ExitCode> RunVerb(const CountOptions& options, const Context& context) {
   const TableRead from{*database, options.table, options.read.snapshot};
   RETURN_IF_ERROR(AddFields(options.fields, from, &question));
   ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &question.read));
+  if (!options.groups.empty()) return WriteGroups(*database, question, options, context);
   return WriteCount(*database, question, options, context);
 }
 

@@ -2,6 +2,7 @@
 #include "base/status_macros.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
+#include "tools/tandem/declarations.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/key_fields.h"
 #include "tools/tandem/read_arguments.h"
@@ -24,6 +25,39 @@ Status NoSuchRow(const std::string& key, std::string_view table, const ReadOptio
                                  past ? " of this time" : ""));
 }
 
+Result<ExitCode> WriteHistory(const GetOptions& options, const std::string& key,
+                              const ReadOptions& read, const TableRead& from,
+                              const Context& context) {
+  ASSIGN_OR_RETURN(const ColumnSelection selection, ParseColumns(options.history));
+  if (selection.columns.size() != 1 || !selection.families.empty()) {
+    return Status::InvalidArgument(
+        Format("--history '{}': expected one [FAMILY:]COLUMN", EscapeBytes(options.history)));
+  }
+  const auto values = from.database.History(read, options.table, key, selection.columns.front());
+  if (!values.has_value()) return WithSuggestion(from, values.error());
+  const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
+  writer->Begin("value", {"from", "to", "value"});
+  for (const HistoryValue& value : *values) {
+    writer->Add({value.from, value.to.has_value() ? Value(*value.to) : Value(), value.value});
+  }
+  writer->End();
+  return ExitCode::kDone;
+}
+
+Result<ExitCode> WriteParts(const ScanVerbOptions& options, const ReadOptions& read,
+                            const TableRead& from, const Context& context) {
+  const auto parts = from.database.SplitScan(read, options.table, *options.parts);
+  if (!parts.has_value()) return WithSuggestion(from, parts.error());
+  const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
+  writer->Begin("part", {"start", "end"});
+  for (const RowRange& part : *parts) {
+    writer->Add({part.start.empty() ? Value() : Value(part.start),
+                 part.end.empty() ? Value() : Value(part.end)});
+  }
+  writer->End();
+  return ExitCode::kDone;
+}
+
 }  // namespace
 
 Result<ExitCode> RunVerb(const GetOptions& options, const Context& context) {
@@ -34,6 +68,7 @@ Result<ExitCode> RunVerb(const GetOptions& options, const Context& context) {
   const TableRead from{*database, options.table, options.read.snapshot};
   ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
   ASSIGN_OR_RETURN(const std::string key, OnlyRowKey(layout.row_key, options.row));
+  if (!options.history.empty()) return WriteHistory(options, key, read, from, context);
   const auto row = database->Get(read, options.table, key);
   if (!row.has_value()) return WithSuggestion(from, row.error());
   if (!row->has_value()) {
@@ -53,7 +88,7 @@ Result<ExitCode> RunVerb(const ScanVerbOptions& options, const Context& context)
         Format("'{}': expected FIELD=VALUE of a field of the row key", EscapeBytes(word)));
   }
   scan.reverse = options.reverse;
-  scan.limit = options.limit;
+  RETURN_IF_ERROR(SetPage(options.page, options.limit, &scan.offset, &scan.limit));
   scan.after = options.page.after;
   scan.before = options.page.before;
   ASSIGN_OR_RETURN(ReadOptions read, ReadOptionsOf(options.read));
@@ -64,6 +99,7 @@ Result<ExitCode> RunVerb(const ScanVerbOptions& options, const Context& context)
   const TableRead from{*database, options.table, options.read.snapshot};
   ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
   RETURN_IF_ERROR(AddFields(options.fields, layout.row_key, &scan));
+  if (options.parts.has_value()) return WriteParts(options, read, from, context);
   auto cursor = database->Scan(read, options.table, scan);
   if (!cursor.has_value()) return WithSuggestion(from, cursor.error());
   RETURN_IF_ERROR(PrintRows(&*cursor, std::move(layout), options.page.token, context).status());

@@ -197,6 +197,19 @@ BOOST_AUTO_TEST_CASE(ColumnsHaveFunctions) {
       "words(lower(a)) CONTAINS 'x y'",
       Predicate::Contains("a", "x y").WithFunctions({Function::Lower(), Function::Words()}));
   CheckParses("trigrams(a) IS NULL", Predicate::IsNull("a").WithFunctions({Function::Trigrams()}));
+  CheckParses("substr_bytes(a, 2, 3) = 1", with({Function::SubstringBytes(2, 3)}));
+  CheckParses("substr_bytes(a, 2)::uint64_be = 1",
+              with({Function::SubstringBytes(2)}).As(ColumnType::kUint64Be));
+  CheckParses("lower(split_part(a, '/', 2)) = 1",
+              with({Function::SplitPart("/", 2), Function::Lower()}));
+  const auto of_key = [](Functions functions) {
+    return Predicate::Equal("_row", "1").WithFunctions(std::move(functions));
+  };
+  CheckParses("split_part(_row, '''', 1) = 1", of_key({Function::SplitPart("'", 1)}));
+  CheckParses("length(upper(_row))::text = 1",
+              of_key({Function::Upper(), Function::Length()}).As(ColumnType::kText));
+  BOOST_CHECK(Parsed("lower(_row) = 1").is_row_key());
+  BOOST_CHECK(!Parsed("lower(\"_row\") = 1").is_row_key());
   // A name like a function's is a column's where nothing is applied.
   CheckParses("lower = 1", Predicate::Equal("lower", "1"));
   CheckParses("lower(lower) = 1",
@@ -208,7 +221,7 @@ BOOST_AUTO_TEST_CASE(ErrorsOfFunctionsNameTheirPosition) {
       ErrorOf("lowr(a) = 1"),
       "at position 1: expected a function: lower, upper, reverse, substr, length, "
       "hash, bucket, date_trunc, json, timestamp_of, split, json_each, words, trigrams, "
-      "found 'lowr'");
+      "substr_bytes, split_part, found 'lowr'");
   BOOST_CHECK_EQUAL(ErrorOf("lower() = 1"), "at position 7: expected a column, found ')'");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a = 1"), "at position 9: expected ')', found '='");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a, 1) = 1"), "at position 8: expected ')', found ','");
@@ -226,8 +239,13 @@ BOOST_AUTO_TEST_CASE(ErrorsOfFunctionsNameTheirPosition) {
                     "or [0]");
   BOOST_CHECK_EQUAL(ErrorOf("date_trunc(a, 'day') = 1"),
                     "at position 12: expected a unit in quotes, found 'a'");
-  BOOST_CHECK_EQUAL(ErrorOf("lower(_row) = 1"),
-                    "at position 7: expected a column: the row key has no functions, found '_row'");
+  BOOST_CHECK_EQUAL(ErrorOf("timestamp_of(_row) = 1"),
+                    "at position 1: expected a function of the row key, which has no timestamp, "
+                    "found 'timestamp_of'");
+  BOOST_CHECK_EQUAL(ErrorOf("_row::text = 1"), "at position 5: expected an operator, found '::'");
+  BOOST_CHECK_EQUAL(ErrorOf("split_part(a, '/') = 1"), "at position 18: expected ',', found ')'");
+  BOOST_CHECK_EQUAL(ErrorOf("split_part(a, b, 1) = 1"),
+                    "at position 15: expected a separator in quotes, found 'b'");
   BOOST_CHECK_EQUAL(
       ErrorOf("timestamp_of(lower(a)) = 1"),
       "at position 1: timestamp_of: expected a column, found what a function returns");
@@ -245,10 +263,13 @@ BOOST_AUTO_TEST_CASE(ErrorsOfFunctionsNameTheirPosition) {
 }
 
 BOOST_AUTO_TEST_CASE(OnlyComparisonsOfColumnsHaveFunctions) {
-  for (const Predicate& none : {Predicate(), Predicate::Equal("_row", "1"), Predicate::Not(A("1")),
-                                Predicate::And({A("1"), A("2")})}) {
+  for (const Predicate& none :
+       {Predicate(), Predicate::Not(A("1")), Predicate::And({A("1"), A("2")})}) {
     BOOST_CHECK(none.WithFunctions({Function::Lower()}).kind() == Kind::kInvalid);
   }
+  const Predicate key = Predicate::Equal("_row", "1");
+  BOOST_CHECK(key.As(ColumnType::kText).kind() == Kind::kInvalid);
+  BOOST_CHECK(key.WithFunctions({Function::TimestampOf()}).kind() == Kind::kInvalid);
   BOOST_CHECK_EQUAL(A("1").WithFunctions({Function::Bucket(0)}).values()[0],
                     "a condition on column 'a': bucket: expected a number from 1, found 0");
 }
@@ -260,7 +281,8 @@ BOOST_AUTO_TEST_CASE(ColumnsOfIndexesAreReadBackFromTheirText) {
   };
   for (const char* same : {"city", "d:city", "\"a b\":\"\" DESC", "size::int64", "lower(d:name)",
                            "substr(reverse(name), 1, 2) DESC", "json(doc, '$.a')::double",
-                           "date_trunc('week', timestamp_of(d:x))::timestamp DESC"}) {
+                           "date_trunc('week', timestamp_of(d:x))::timestamp DESC",
+                           "split_part(_row, '/', 2)", "substr_bytes(_row, 1, 8)::int64_be DESC"}) {
     BOOST_CHECK_EQUAL(text(same), same);
   }
   BOOST_CHECK_EQUAL(text("city asc"), "city");
@@ -269,6 +291,9 @@ BOOST_AUTO_TEST_CASE(ColumnsOfIndexesAreReadBackFromTheirText) {
   BOOST_CHECK_EQUAL(text("_row"),
                     "at position 1: expected a column: rows are in the order of "
                     "their keys, found '_row'");
+  BOOST_CHECK_EQUAL(text("timestamp_of(_row)"),
+                    "at position 1: expected a function of the row key, which has no timestamp, "
+                    "found 'timestamp_of'");
   BOOST_CHECK_EQUAL(text("city up"), "at position 6: expected ASC, DESC or the end, found 'up'");
 }
 
@@ -408,10 +433,11 @@ Predicate RandomPredicate(TestRandom& random, int depth) {
   std::string column = kNames[random.Below(kNames.size())];
   if (random.OneIn(4)) column = random.Text(6, kBytes);
   const Predicate leaf = Predicate::Compare(kind, std::move(column), std::move(values));
-  if (leaf.is_row_key() || random.OneIn(2)) return leaf;
-  static const Functions kFunctions = {Function::Lower(),         Function::Substring(2),
-                                       Function::Substring(1, 3), Function::Bucket(7),
-                                       Function::Json("$.a"),     Function::DateTrunc("day")};
+  if (random.OneIn(2)) return leaf;
+  static const Functions kFunctions = {Function::Lower(),           Function::Substring(2),
+                                       Function::Substring(1, 3),   Function::Bucket(7),
+                                       Function::Json("$.a"),       Function::DateTrunc("day"),
+                                       Function::SplitPart("'", 2), Function::SubstringBytes(3, 1)};
   Functions functions;
   for (uint64_t i = random.Below(4); i > 0; --i) {
     functions.push_back(kFunctions[random.Below(kFunctions.size())]);

@@ -133,6 +133,47 @@ BOOST_AUTO_TEST_CASE(ASnapshotHasTheGoldenBytes) {
   BOOST_TEST(Hex(Encoded(edit)) == "13 0C 01 01 61 03 01 05 05 01 02 07 01 04 15 01 62");
 }
 
+SequenceRecord SampleSequence(uint64_t next) {
+  return {.options = {.name = "a", .first = 1, .last = 9}, .next = next};
+}
+
+BOOST_AUTO_TEST_CASE(ASequenceHasTheGoldenBytes) {
+  BOOST_TEST(Hex(EncodeSequence(SampleSequence(4))) == "01 01 61 03 01 01 05 01 09 07 01 04");
+  CatalogEdit edit;
+  edit.put_sequences.push_back(SampleSequence(4));
+  edit.remove_sequences.emplace_back("b");
+  BOOST_TEST(Hex(Encoded(edit)) == "17 0C 01 01 61 03 01 01 05 01 09 07 01 04 19 01 62");
+  for (const SequenceRecord& wrong :
+       {SampleSequence(0), SampleSequence(11),
+        SequenceRecord{.options = {.name = "a", .first = 3, .last = 2}, .next = 3},
+        SequenceRecord{.options = {.name = ""}, .next = 1}}) {
+    BOOST_TEST((DecodeSequence(EncodeSequence(wrong)).status().code() == StatusCode::kCorruption));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ASequenceNeverGoesBack) {
+  Catalog catalog = SampleCatalog();
+  const uint64_t memory_before = catalog.memory_bytes;
+  CatalogEdit put;
+  put.put_sequences.push_back(SampleSequence(4));
+  BOOST_TEST(ApplyEdit(put, &catalog).ToString() == "OK");
+  put.put_sequences = {SampleSequence(3)};
+  BOOST_TEST(ApplyEdit(put, &catalog).code() == StatusCode::kCorruption);
+  put.put_sequences = {SampleSequence(10)};
+  BOOST_TEST(ApplyEdit(put, &catalog).ToString() == "OK");
+  Catalog again;
+  BOOST_TEST(ApplyEdit(*DecodeEdit(Encoded(catalog)), &again).ToString() == "OK");
+  BOOST_TEST(again.sequences.at("a").next == 10u);
+
+  CatalogEdit removal;
+  removal.remove_sequences.emplace_back("a");
+  BOOST_TEST(ApplyEdit(removal, &catalog).ToString() == "OK");
+  BOOST_TEST(catalog.memory_bytes == memory_before);
+  BOOST_TEST(ApplyEdit(removal, &catalog).code() == StatusCode::kCorruption);
+  put.put_sequences = {SampleSequence(1)};
+  BOOST_TEST(ApplyEdit(put, &catalog).ToString() == "OK");  // Another one of that name.
+}
+
 BOOST_AUTO_TEST_CASE(ASnapshotKeepsFilesOfADroppedTable) {
   Catalog catalog = SampleCatalog();
   const uint64_t memory_before = catalog.memory_bytes;

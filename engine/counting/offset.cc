@@ -1,0 +1,202 @@
+// Rows by key: cluster by cluster. Of a cluster with all the rows to pass over no row is looked at
+// but those that have to be decided.
+#include "engine/counting/offset.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/counting/cluster_ranks.h"
+#include "engine/counting/entry_counts.h"
+#include "engine/counting/matches.h"
+#include "engine/read/row_iterator.h"
+#include "engine/source/intersection.h"
+
+namespace tandem::engine {
+namespace {
+
+// So many are always decided.
+constexpr uint64_t kDecidedMin = 64;
+// To read a row that an index leads to costs about as much as finding so many.
+constexpr uint64_t kFoundPerRead = 64;
+// To decide on a row costs about as much as reading so many.
+constexpr uint64_t kReadPerDecided = 4;
+
+bool IsWorthDeciding(uint64_t rows, const Skipped& skipped) {
+  return rows <= kDecidedMin || rows * kReadPerDecided <= skipped.left;
+}
+
+std::string TooMany(uint64_t rows) {
+  return std::to_string(rows) + " rows lie in several files or in memstores: reading is cheaper";
+}
+
+// The keys of the candidates that are rows.
+Result<std::vector<std::string>> Decide(ReadContext* context, const Cluster& cluster,
+                                        std::vector<FileCandidates> files,
+                                        std::vector<const MemRow*> rows) {
+  std::vector<std::string> keys;
+  const auto iterator = NewCandidateIterator(context, cluster, std::move(files), std::move(rows));
+  while (true) {
+    ASSIGN_OR_RETURN(const bool is_row, iterator->Next());
+    if (!is_row) return keys;
+    keys.emplace_back(iterator->key());
+  }
+}
+
+// All rows of the cluster; nullopt: they cannot be counted.
+Result<std::optional<ClusterRanks>> RanksOfRows(ReadContext* context, const Cluster& cluster,
+                                                Skipped* skipped) {
+  const std::optional<ClusterRanks> none;
+  if (!MayCount(cluster)) {
+    skipped->why_read =
+        "cells may have expired, files are newer than the snapshot, or the overlaps of files are "
+        "not built";
+    return none;
+  }
+  uint64_t to_decide = CountMemstoreRows(cluster);
+  std::vector<std::shared_ptr<const CountedRows>> counted;
+  std::vector<FileCandidates> decided;
+  for (const FileSource& source : cluster.files) {
+    ASSIGN_OR_RETURN(counted.emplace_back(), CountedRowsOf(cluster, source, skipped->left,
+                                                           context->resources.overlap_memory));
+    if (counted.back() == nullptr) {
+      skipped->why_read = "the rows that files share are not counted yet";
+      return none;
+    }
+    std::vector<uint32_t>& ordinals = decided.emplace_back().ordinals;
+    const RowSet* const rows = counted.back()->decided.get();
+    if (rows == nullptr) continue;
+    const uint32_t first = rows->RankOf(source.low), end = rows->RankOf(source.high);
+    to_decide += end - first;
+    if (!IsWorthDeciding(to_decide, *skipped)) break;
+    for (uint32_t rank = first; rank < end; ++rank) ordinals.push_back(rows->At(rank));
+  }
+  if (!IsWorthDeciding(to_decide, *skipped)) {
+    skipped->why_read = TooMany(to_decide);
+    return none;
+  }
+  const std::vector<const MemRow*> rows = RowsOfMemstores(cluster, context->view.point);
+  ClusterRanks ranks(cluster);
+  for (size_t i = 0; i < cluster.files.size(); ++i) {
+    std::vector<uint32_t> left_out;
+    if (!rows.empty()) {
+      ASSIGN_OR_RETURN(left_out,
+                       OrdinalsOfRows(cluster.files[i], rows, context->view.table->hash_secret));
+    }
+    ranks.AddFile(std::move(counted[i]), std::move(left_out));
+  }
+  if (to_decide > 0) {
+    skipped->decided += to_decide;
+    ASSIGN_OR_RETURN(std::vector<std::string> keys,
+                     Decide(context, cluster, std::move(decided), rows));
+    ranks.AddDecided(std::move(keys));
+  }
+  return std::optional(std::move(ranks));
+}
+
+// The rows of the cluster that the access, which is exact, leads to.
+Result<std::optional<ClusterRanks>> RanksOfAccess(ReadContext* context, const Cluster& cluster,
+                                                  const AccessPath& access, Skipped* skipped) {
+  ClusterRanks ranks(cluster);
+  std::vector<FileCandidates> files;
+  uint64_t to_decide = 0;
+  for (const FileSource& source : cluster.files) {
+    RETURN_IF_ERROR(context->CheckGoOn());
+    FileCandidates& candidates = files.emplace_back();
+    ASSIGN_OR_RETURN(candidates,
+                     IntersectedCandidatesOf(cluster, source, access, context->cancellation));
+    if (access.is_intersection()) candidates.index = nullptr;
+    std::vector<uint32_t> matches;
+    RETURN_IF_ERROR(TakeMatches(*context, cluster, source, &candidates, &matches).status());
+    to_decide += candidates.ordinals.size();
+    ranks.AddFile(std::move(matches));
+  }
+  std::vector<const MemRow*> rows = MemstoreCandidates(cluster, access, context->view.point);
+  to_decide += rows.size();
+  if (!IsWorthDeciding(to_decide, *skipped)) {
+    skipped->why_read = TooMany(to_decide);
+    return std::optional<ClusterRanks>();
+  }
+  if (to_decide > 0) {
+    skipped->decided += to_decide;
+    ASSIGN_OR_RETURN(std::vector<std::string> keys,
+                     Decide(context, cluster, std::move(files), std::move(rows)));
+    ranks.AddDecided(std::move(keys));
+  }
+  return std::optional(std::move(ranks));
+}
+
+// Takes the files without rows out of the cluster.
+void DropEmptyFiles(Cluster* cluster) {
+  for (size_t i = cluster->files.size(); i-- > 0;) {
+    if (cluster->files[i].low < cluster->files[i].high) continue;
+    cluster->files.erase(cluster->files.begin() + static_cast<ptrdiff_t>(i));
+    for (FileSource& source : cluster->files) {
+      std::erase_if(source.file_overlaps, [i](const auto& overlap) { return overlap.other == i; });
+      for (FileOverlap& overlap : source.file_overlaps) overlap.other -= overlap.other > i ? 1 : 0;
+    }
+  }
+}
+
+// Cuts the cluster to its rows from `key` on or, in reverse, up to it.
+Status CutTo(std::string key, bool reverse, Cluster* cluster) {
+  if (reverse) key += '\0';  // The first key after it.
+  for (FileSource& source : cluster->files) {
+    ASSIGN_OR_RETURN(const uint32_t found, source.file->LowerBound(key));
+    const uint32_t at = std::clamp(found, source.low, source.high);
+    (reverse ? source.high : source.low) = at;
+  }
+  if (reverse) {
+    cluster->rows.high = std::move(key);
+  } else {
+    cluster->rows.low = std::move(key);
+  }
+  DropEmptyFiles(cluster);
+  return {};
+}
+
+// Begins the cluster after so many of its rows.
+Status BeginAt(const ClusterRanks& ranks, uint64_t offset, bool reverse, Cluster* cluster) {
+  const uint64_t number = reverse ? ranks.count() - 1 - offset : offset;
+  const std::optional<uint32_t> ordinal = ranks.OrdinalOf(number);
+  if (ordinal.has_value()) {
+    FileSource& source = cluster->files[0];
+    (reverse ? source.high : source.low) = *ordinal + (reverse ? 1 : 0);
+    return {};
+  }
+  ASSIGN_OR_RETURN(std::string key, ranks.KeyOf(number));
+  return CutTo(std::move(key), reverse, cluster);
+}
+
+}  // namespace
+
+Status SkipByKey(ReadContext* context, const ReadByKey& read, Skipped* skipped) {
+  std::vector<Cluster>& clusters = *read.clusters;
+  if (read.entries / kFoundPerRead > skipped->left) {
+    skipped->why_read = "they are few of the matches";
+    return {};
+  }
+  while (skipped->left > 0 && !clusters.empty()) {
+    RETURN_IF_ERROR(context->CheckGoOn());
+    Cluster& cluster = read.reverse ? clusters.back() : clusters.front();
+    ASSIGN_OR_RETURN(const std::optional<ClusterRanks> ranks,
+                     read.access == nullptr
+                         ? RanksOfRows(context, cluster, skipped)
+                         : RanksOfAccess(context, cluster, *read.access, skipped));
+    if (!ranks.has_value()) return {};
+    const uint64_t count = ranks->count();
+    const uint64_t passed = std::min(count, skipped->left);
+    if (passed < count) RETURN_IF_ERROR(BeginAt(*ranks, passed, read.reverse, &cluster));
+    skipped->left -= passed;
+    skipped->by_counts += passed;
+    if (passed == count) {
+      clusters.erase(read.reverse ? clusters.end() - 1 : clusters.begin());
+    }
+  }
+  skipped->is_all = clusters.empty();
+  return {};
+}
+
+}  // namespace tandem::engine
