@@ -77,8 +77,10 @@ Result<std::optional<std::vector<std::string>>> RowsOfEntries(
   ReadOptions read;
   read.cancelled = options.cancelled;
   const ScanOptions scan;
-  const ScanRequest request{resources, read, scan, ReadLimits::Of(read, resources.clock)};
-  uint64_t bytes = 0;
+  // The budget's rows, blocks and bytes are those of the table; its memory holds these keys too.
+  const ReadLimits limits = ReadLimits::Of(options, resources.clock);
+  const ScanRequest request{resources, read, scan, ReadLimits{limits.cancellation, nullptr}};
+  uint64_t bytes = 0, key_bytes = 0;
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source,
                    ScanView(request, ranges, std::move(entries), &bytes));
   RowReader reader(std::move(source));
@@ -89,6 +91,8 @@ Result<std::optional<std::vector<std::string>>> RowsOfEntries(
     if (rows.size() == most) return std::optional<std::vector<std::string>>();
     ASSIGN_OR_RETURN(const std::string_view row, RowOfEntry(index, entry.key()));
     rows.emplace_back(row);
+    key_bytes += sizeof(std::string) + row.size();
+    if (limits.meter != nullptr) RETURN_IF_ERROR(limits.meter->CheckMemory(key_bytes));
   }
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
