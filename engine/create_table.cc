@@ -182,6 +182,9 @@ Status CheckGlobal(const IndexOptions& options, const format::IndexRecord& index
     if (format::IsMultiValued(column)) {
       return Invalid(where + format::Described(column) + " has several values in a row");
     }
+    if (column.is_of_row_key()) {
+      return Invalid(where + "it cannot be over a part of the row key");
+    }
     const FamilyOptions& family = table.FindFamily(column.family)->options;
     if (index.columns.size() > 1 && family.ttl_micros != 0) {
       return Invalid(where + "of several columns none can be of family " +

@@ -4,6 +4,7 @@
 // Rows that have to be decided are decided first, each with its entry: those to add and those to
 // subtract are lists beside the files.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,6 +61,7 @@ class InOrder {
     uint64_t before = 0;
   };
 
+  void Cancel();
   static std::pair<size_t, size_t> In(const std::vector<DecidedRow>& rows,
                                       const format::KeyRange& range);
   Result<uint64_t> CountIn(const format::KeyRange& range) const;
@@ -108,9 +110,20 @@ Result<bool> InOrder::Prepare(Skipped* skipped) {
       return Status();
     }));
   }
+  Cancel();
+  return true;
+}
+
+// A row that files decide among them and that memstores hold too is added, subtracted and perhaps
+// added again: it is no row of one file that could be taken out there.
+void InOrder::Cancel() {
   std::ranges::sort(added_);
   std::ranges::sort(subtracted_);
-  return true;
+  std::vector<DecidedRow> added, subtracted;
+  std::ranges::set_difference(added_, subtracted_, std::back_inserter(added));
+  std::ranges::set_difference(subtracted_, added_, std::back_inserter(subtracted));
+  added_ = std::move(added);
+  subtracted_ = std::move(subtracted);
 }
 
 // Those with their entry in the range.

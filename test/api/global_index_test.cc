@@ -232,6 +232,9 @@ BOOST_AUTO_TEST_CASE(WhatTheyCannotBeIsRefused) {
   IndexOptions partial = GlobalIndex("p", "x");
   partial.where = "y = '1'";
   BOOST_TEST(create(partial) == "index 'p': it is global: it cannot have a WHERE");
+  const IndexOptions of_key = GlobalIndex("k", "split_part(_row, '/', 2)");
+  BOOST_TEST(create(of_key).starts_with(
+      "index 'k': it is global: it cannot be over a part of the row key"));
   BOOST_TEST(create(GlobalIndex("w", "words(x)")).find("several values") != std::string::npos);
   FamilyOptions brief{.name = "d", .max_versions = 2, .ttl_micros = 1'000'000};
   BOOST_TEST(database->AlterFamily("t", brief).code() == StatusCode::kInvalidArgument);
