@@ -96,8 +96,6 @@ void RunSessions(const Case& test) {
   BOOST_TEST(counters.by_all_columns > 0u);
   BOOST_TEST(counters.by_first_column > 0u);
   BOOST_TEST(counters.rows_from_index > 0u);
-  BOOST_TEST(counters.offsets_by_key > 0u);
-  BOOST_TEST(counters.offsets_in_order > 0u);
   BOOST_TEST(counters.offsets_read > 0u);
   BOOST_TEST(counters.compactions > 0u);
   BOOST_TEST(counters.schema_edits > 0u);

@@ -564,7 +564,7 @@ QueryOptions Generator::NewQuery() {
   }
   query.descending = !query.order_by.empty() && dice_.Chance(50);
   if (dice_.Chance(30)) query.limit = 1 + dice_.Below(20);
-  if (dice_.Chance(25)) query.offset = dice_.Below(20);
+  if (dice_.Chance(25)) query.offset = dice_.Below(dice_.Chance(20) ? 2000 : 20);
   if (dice_.Chance(30)) query.use_index = dice_.Pick(plan_.options.indexes).name;
   query.no_index = query.use_index.empty() && query.order_by.empty() && dice_.Chance(20);
   return query;
