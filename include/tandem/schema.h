@@ -112,9 +112,9 @@ struct IndexOptions {
   /// and with it those on the next ones; not reads as of an older timestamp, of snapshots that are
   /// older than it, of named ones, or in transactions. One that is added to a table serves when it
   /// is built (IndexInfo::is_building). It is not unique, has no INCLUDE and no WHERE, and columns
-  /// of one value. A row key and its entry have at most kRowKeyBytesMax bytes together. Of several
-  /// columns, none is of a family with a time to live; that of its families cannot be changed.
-  /// Tables with one take no bulk loads and attached files.
+  /// of one value, none a part of the row key. A row key and its entry have at most kRowKeyBytesMax
+  /// bytes together. Of several columns, none is of a family with a time to live; that of its
+  /// families cannot be changed. Tables with one take no bulk loads and attached files.
   IndexPlacement placement = IndexPlacement::kLocal;
 
   /// Reads columns as IndexColumn::ParseList, perhaps followed by INCLUDE and columns, and by WHERE
