@@ -73,7 +73,7 @@ class CandidateIterator final : public RowIterator {
   Result<bool> Find() override;
   bool Take(format::RowBatch* batch) override;
   Result<bool> Read() override;
-  Status Begin();
+  Status Open();
   Result<bool> Locate(std::vector<CandidateStream::Row>* located);
   Status OpenWindow();
   Result<std::optional<std::string>> LoadFiles();
@@ -134,7 +134,7 @@ CandidateIterator::CandidateIterator(ReadContext* context, const Cluster& cluste
       blocks_max_(BlocksMax(*context, cluster.files.size())),
       covered_(std::move(covered)) {}
 
-Status CandidateIterator::Begin() {
+Status CandidateIterator::Open() {
   has_begun_ = true;
   if (covered_ != nullptr) RETURN_IF_ERROR(covered_->Begin());
   std::vector<CandidateStream::Row> located;
@@ -206,7 +206,7 @@ Result<bool> CandidateIterator::Find() {
   }
   if (std::exchange(covered_is_taken_, false)) RETURN_IF_ERROR(covered_->Next());
   while (heap_.empty() && memstore_at_ == memstore_end_) {
-    if (!has_begun_) RETURN_IF_ERROR(Begin());
+    if (!has_begun_) RETURN_IF_ERROR(Open());
     for (File& file : files_) file.window->Close();
     if (!has_candidates()) return covered_ != nullptr && !covered_->done();
     RETURN_IF_ERROR(OpenWindow());
