@@ -48,7 +48,7 @@ class MergingIterator final : public RowIterator {
     }
   };
 
-  Status Begin(SourceScan* scan) {
+  Status Start(SourceScan* scan) {
     RETURN_IF_ERROR(scan->Next());
     if (scan->valid()) heap_.Push(scan);
     return {};
@@ -63,7 +63,7 @@ class MergingIterator final : public RowIterator {
         if (reverse_ ? next.bound < top : next.bound > top) return {};
       }
       waiting_.pop_back();
-      RETURN_IF_ERROR(Begin(next.scan));
+      RETURN_IF_ERROR(Start(next.scan));
     }
     return {};
   }
@@ -75,7 +75,7 @@ class MergingIterator final : public RowIterator {
   }
 
   Result<bool> Find() override {
-    for (SourceScan* scan : std::exchange(begins_at_once_, {})) RETURN_IF_ERROR(Begin(scan));
+    for (SourceScan* scan : std::exchange(begins_at_once_, {})) RETURN_IF_ERROR(Start(scan));
     if (std::exchange(top_is_taken_, false)) RETURN_IF_ERROR(Advance());
     RETURN_IF_ERROR(BeginWaiting());
     return !heap_.empty();
