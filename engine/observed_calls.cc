@@ -36,6 +36,14 @@ Status AskAfterQuery(const ObserverList& observers, const ObservedQuery& query) 
                           [&query](Observer& observer) { return observer.AfterQuery(query); });
 }
 
+// Lifetime: that of the request.
+ObservedQuery ObservedOf(std::string_view table, const QueryRequest& request) {
+  return {.table = table,
+          .predicate = request.predicate,
+          .options = request.options,
+          .query = request.query};
+}
+
 bool IsAnyObserved(const std::vector<std::shared_ptr<const Table>>& tables) {
   for (const auto& table : tables) {
     if (!table->record->observers.empty()) return true;
@@ -221,10 +229,7 @@ Result<std::unique_ptr<RowSource>> EngineImpl::FilteredQuery(const QueryRequest&
 
 Result<Cursor> EngineImpl::QueryObserved(std::string_view table, QueryRequest request,
                                          const ObserverList& observers) {
-  const ObservedQuery query{.table = table,
-                            .predicate = request.predicate,
-                            .options = request.options,
-                            .query = request.query};
+  const ObservedQuery query = ObservedOf(table, request);
   RETURN_IF_ERROR(AskQuery(observers, query));
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
   CursorOrigin origin;
@@ -241,10 +246,7 @@ Result<Cursor> EngineImpl::QueryObserved(std::string_view table, QueryRequest re
 // Groups are made of the rows that the observers return.
 Result<Cursor> EngineImpl::AggregateObserved(std::string_view table, QueryRequest request,
                                              GroupSpec spec, const ObserverList& observers) {
-  const ObservedQuery query{.table = table,
-                            .predicate = request.predicate,
-                            .options = request.options,
-                            .query = request.query};
+  const ObservedQuery query = ObservedOf(table, request);
   RETURN_IF_ERROR(AskQuery(observers, query));
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
   CursorOrigin origin;
@@ -267,11 +269,8 @@ Result<Cursor> EngineImpl::AggregateObserved(std::string_view table, QueryReques
 // A filtered count reads the rows.
 Result<uint64_t> EngineImpl::CountObserved(std::string_view table, QueryRequest request,
                                            const ObserverList& observers) {
-  const ObservedQuery query{.table = table,
-                            .predicate = request.predicate,
-                            .options = request.options,
-                            .query = request.query,
-                            .counts = true};
+  ObservedQuery query = ObservedOf(table, request);
+  query.counts = true;
   RETURN_IF_ERROR(AskQuery(observers, query));
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
   ASSIGN_OR_RETURN(const std::unique_ptr<RowSource> source,

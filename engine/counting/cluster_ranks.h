@@ -1,7 +1,7 @@
 // Rows of a cluster by their number in key order, without reading those before: of each file the
 // rows that count there (engine/source/counted.h), by their ordinals, and a list of the others,
 // which were decided on the merged row. A row is found by its number by searching each file for the
-// key that has so many rows before it in all of them together.
+// key with a given number of rows before it in all of them together.
 #pragma once
 
 #include <cstdint>

@@ -17,20 +17,12 @@
 namespace tandem::engine {
 namespace {
 
-// So many are always decided.
+// This many are always decided.
 constexpr uint64_t kDecidedMin = 64;
-// To read a row that an index leads to costs about as much as finding so many.
+// To read a row that an index leads to costs about as much as finding this many.
 constexpr uint64_t kFoundPerRead = 64;
-// To decide on a row costs about as much as reading so many.
+// To decide on a row costs about as much as reading this many.
 constexpr uint64_t kReadPerDecided = 4;
-
-bool IsWorthDeciding(uint64_t rows, const Skipped& skipped) {
-  return rows <= kDecidedMin || rows * kReadPerDecided <= skipped.left;
-}
-
-std::string TooMany(uint64_t rows) {
-  return std::to_string(rows) + " rows lie in several files or in memstores: reading is cheaper";
-}
 
 // The keys of the candidates that are rows.
 Result<std::vector<std::string>> Decide(ReadContext* context, const Cluster& cluster,
@@ -70,11 +62,11 @@ Result<std::optional<ClusterRanks>> RanksOfRows(ReadContext* context, const Clus
     if (rows == nullptr) continue;
     const uint32_t first = rows->RankOf(source.low), end = rows->RankOf(source.high);
     to_decide += end - first;
-    if (!IsWorthDeciding(to_decide, *skipped)) break;
+    if (!skipped->PaysToDecide(to_decide, kReadPerDecided)) break;
     for (uint32_t rank = first; rank < end; ++rank) ordinals.push_back(rows->At(rank));
   }
-  if (!IsWorthDeciding(to_decide, *skipped)) {
-    skipped->why_read = TooMany(to_decide);
+  if (!skipped->PaysToDecide(to_decide, kReadPerDecided)) {
+    skipped->ReadInsteadOf(to_decide);
     return none;
   }
   const std::vector<const MemRow*> rows = RowsOfMemstores(cluster, context->view.point);
@@ -115,8 +107,8 @@ Result<std::optional<ClusterRanks>> RanksOfAccess(ReadContext* context, const Cl
   }
   std::vector<const MemRow*> rows = MemstoreCandidates(cluster, access, context->view.point);
   to_decide += rows.size();
-  if (!IsWorthDeciding(to_decide, *skipped)) {
-    skipped->why_read = TooMany(to_decide);
+  if (!skipped->PaysToDecide(to_decide, kReadPerDecided)) {
+    skipped->ReadInsteadOf(to_decide);
     return std::optional<ClusterRanks>();
   }
   if (to_decide > 0) {
@@ -157,7 +149,7 @@ Status CutTo(std::string key, bool reverse, Cluster* cluster) {
   return {};
 }
 
-// Begins the cluster after so many of its rows.
+// Begins the cluster after that number of its rows.
 Status BeginAt(const ClusterRanks& ranks, uint64_t offset, bool reverse, Cluster* cluster) {
   const uint64_t number = reverse ? ranks.count() - 1 - offset : offset;
   const std::optional<uint32_t> ordinal = ranks.OrdinalOf(number);
@@ -171,6 +163,15 @@ Status BeginAt(const ClusterRanks& ranks, uint64_t offset, bool reverse, Cluster
 }
 
 }  // namespace
+
+bool Skipped::PaysToDecide(uint64_t rows, uint64_t read_per_decided) const {
+  return rows <= kDecidedMin || rows * read_per_decided <= left;
+}
+
+void Skipped::ReadInsteadOf(uint64_t rows) {
+  why_read =
+      std::to_string(rows) + " rows lie in several files or in memstores: reading is cheaper";
+}
 
 Status SkipByKey(ReadContext* context, const ReadByKey& read, Skipped* skipped) {
   std::vector<Cluster>& clusters = *read.clusters;

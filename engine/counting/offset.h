@@ -24,6 +24,12 @@ struct Skipped {
   uint64_t decided = 0;       ///< Rows that were looked at for that.
   bool is_all = false;        ///< There are no more rows.
   std::string why_read = {};  ///< Why some are left; empty: none are.
+
+  /// Whether to decide on `rows` rows costs less than to read those that are left; to read
+  /// `read_per_decided` rows costs as much as to decide on one. A few are always decided.
+  bool PaysToDecide(uint64_t rows, uint64_t read_per_decided) const;
+  /// Reads what is left, since to decide on `rows` rows costs more.
+  void ReadInsteadOf(uint64_t rows);
 };
 
 /// A read of clusters in key order.

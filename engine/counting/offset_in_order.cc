@@ -21,11 +21,9 @@
 namespace tandem::engine {
 namespace {
 
-// To read a row in the order of an index costs about as much as looking at so many entries.
+// To read a row in the order of an index costs about as much as looking at this many entries.
 constexpr uint64_t kEntriesPerRow = 64;
-// So many are always decided.
-constexpr uint64_t kDecidedMin = 64;
-// To decide on a row costs about as much as reading so many.
+// To decide on a row costs about as much as reading this many.
 constexpr uint64_t kReadPerDecided = 2;
 
 // A row that was decided.
@@ -92,9 +90,8 @@ Result<bool> InOrder::Prepare(Skipped* skipped) {
     to_decide += here;
     counts_.push_back(*std::move(counts));
   }
-  if (to_decide > kDecidedMin && to_decide * kReadPerDecided > skipped->left) {
-    skipped->why_read = std::to_string(to_decide) +
-                        " rows lie in several files or in memstores: reading is cheaper";
+  if (!skipped->PaysToDecide(to_decide, kReadPerDecided)) {
+    skipped->ReadInsteadOf(to_decide);
     return false;
   }
   skipped->decided = to_decide;

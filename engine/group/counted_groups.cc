@@ -21,8 +21,9 @@ using Kind = AggregateKind;
 
 // Groups that a maker appends at a time.
 constexpr size_t kGroupsMax = 64;
-// A value with more entries is counted; rows of others are read, of so many entries together.
+// A value with more entries is counted,
 constexpr uint64_t kCountedMin = 64;
+// and rows of others are read, those of this many entries at a time.
 constexpr uint64_t kReadTogether = 4096;
 
 // The entry of an index as the key of a group.

@@ -112,6 +112,11 @@ inline void ConsumeStatus(std::string_view status, Consumer* consumer) {
   consumer->Value(status);
 }
 
+/// The status of a row that was read.
+inline void ConsumeStatusOf(std::string_view row, Consumer* consumer) {
+  ConsumeStatus(DecodeRow(row).status, consumer);
+}
+
 /// Values of a unique index that are being inserted. Whoever looks for a value and then inserts it
 /// has locked it meanwhile, beside other writers of other values. Threads: any.
 class ValueLocks {

@@ -128,9 +128,7 @@ class LevelDbPeer : public Peer {
         ConsumeStatus(ToView(entry.value()), consumer);
       });
     } else {
-      QueryRange(low, high, consumer, [](std::string_view row, Consumer* status) {
-        ConsumeStatus(DecodeRow(row).status, status);
-      });
+      QueryRange(low, high, consumer, ConsumeStatusOf);
     }
   }
 

@@ -186,9 +186,7 @@ class LmdbPeer : public Peer {
         ConsumeStatus(ToView(value), consumer);
       });
     } else {
-      QueryRange(low, high, consumer, [](std::string_view row, Consumer* status) {
-        ConsumeStatus(DecodeRow(row).status, status);
-      });
+      QueryRange(low, high, consumer, ConsumeStatusOf);
     }
   }
 

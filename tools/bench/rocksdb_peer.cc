@@ -148,9 +148,7 @@ class RocksDbPeer : public Peer {
         ConsumeStatus(entry->value().ToStringView(), consumer);
       });
     } else {
-      QueryRange(low, high, consumer, [](std::string_view row, Consumer* status) {
-        ConsumeStatus(DecodeRow(row).status, status);
-      });
+      QueryRange(low, high, consumer, ConsumeStatusOf);
     }
   }
 

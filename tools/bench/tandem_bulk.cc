@@ -1,7 +1,6 @@
 // Bulk loads of Tandem beside its loads in batches, in the order of the keys and in that of W1; see
 // measuring.h. Each fills a table of its own with the three indexes of W1.
 #include <tandem/bulk_load.h>
-#include <tandem/tandem.h>
 
 #include <algorithm>
 #include <numeric>
@@ -9,13 +8,10 @@
 #include <vector>
 
 #include "tools/bench/measuring.h"
+#include "tools/bench/tandem_w1.h"
 
 namespace tandem::bench {
 namespace {
-
-void Check(const Status& status) {
-  if (!status.ok()) Fail(status.ToString());
-}
 
 class BulkRun {
  public:
@@ -36,9 +32,7 @@ class BulkRun {
     std::replace_if(
         table.name.begin(), table.name.end(), [](char c) { return c == ' '; }, '_');
     table.families = {{.name = "d"}};
-    table.indexes = {{"city", {{"d", "city"}}},
-                     {"status", {{"d", "status"}}},
-                     {"ts", {{"d", "ts", ColumnType::kUint64Be}}}};
+    table.indexes = ThreeIndexes();
     Check(database_->CreateTable(table));
     const Usage begin = UsageNow();
     if (in_bulk) {
@@ -67,9 +61,7 @@ class BulkRun {
     W1Row row;
     for (size_t i = 0; i < order.size(); ++i) {
       w1_.Row(order[i], &row);
-      const ColumnValue columns[] = {
-          {"city", row.city}, {"payload", row.payload}, {"status", row.status}, {"ts", row.ts}};
-      batch.PutColumns(table, row.key, "d", columns);
+      AddRow(table, row, &batch);
       if ((i + 1) % kBatchRows != 0 && i + 1 != order.size()) continue;
       Check(add(batch));
       batch.Clear();

@@ -1,16 +1,11 @@
 // Tandem under measurement, through its public API alone.
-#include <tandem/tandem.h>
-
 #include "tools/bench/peers.h"
+#include "tools/bench/tandem_w1.h"
 
 namespace tandem::bench {
 namespace {
 
 constexpr const char* kTable = "rows";
-
-void Check(const Status& status) {
-  if (!status.ok()) Fail(status.ToString());
-}
 
 void Consume(const RowView& row, Consumer* consumer) {
   ++consumer->rows;
@@ -40,7 +35,7 @@ std::vector<IndexOptions> IndexesOf(IndexSet set) {
     case IndexSet::kNone:
       break;
     case IndexSet::kThree:
-      return {{"city", {city}}, {"status", {{"d", "status"}}}, {"ts", {time}}};
+      return ThreeIndexes();
     case IndexSet::kCity:
       return {{"city", {city}}};
     case IndexSet::kCityTime:
@@ -61,11 +56,7 @@ class TandemWriter : public Writer {
     if (synced) options_.durability = Durability::kSynced;
   }
 
-  void Insert(const W1Row& row) override {
-    const ColumnValue columns[] = {
-        {"city", row.city}, {"payload", row.payload}, {"status", row.status}, {"ts", row.ts}};
-    batch_.PutColumns(kTable, row.key, "d", columns);
-  }
+  void Insert(const W1Row& row) override { AddRow(kTable, row, &batch_); }
   void Update(const W1Update& update) override {
     const ColumnValue columns[] = {{"city", update.city}, {"status", update.status}};
     batch_.PutColumns(kTable, update.key, "d", columns);

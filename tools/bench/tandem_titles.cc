@@ -1,21 +1,15 @@
 // Titles in Tandem, with an index over words(title).
-#include <tandem/tandem.h>
-
 #include <array>
 #include <cstdio>
 #include <optional>
 
-#include "tools/bench/peer.h"
+#include "tools/bench/tandem_w1.h"
 #include "tools/bench/titles.h"
 
 namespace tandem::bench {
 namespace {
 
 constexpr const char* kTable = "titles";
-
-void Check(const Status& status) {
-  if (!status.ok()) Fail(status.ToString());
-}
 
 class TandemTitles : public TitleStore {
  public:

@@ -1,8 +1,6 @@
 // Reads of Tandem while memstores hold a part of the rows; see measuring.h. Three rows in ten of a
 // table of one file are updated and stay in the memstore: an indexed column, another column, or
 // half of the rows one and half the other. Rates are compared with those of the merged table.
-#include <tandem/tandem.h>
-
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "tools/bench/measuring.h"
+#include "tools/bench/tandem_w1.h"
 
 namespace tandem::bench {
 namespace {
@@ -32,10 +31,6 @@ struct NamedChange {
 };
 constexpr NamedChange kChanges[] = {
     {Change::kIndexed, "indexed"}, {Change::kOther, "other"}, {Change::kMixed, "mixed"}};
-
-void Check(const Status& status) {
-  if (!status.ok()) Fail(status.ToString());
-}
 
 class Table {
  public:
@@ -59,9 +54,7 @@ class Table {
     W1Row row;
     for (uint64_t i = 0; i < w1_.rows(); ++i) {
       w1_.Row(i, &row);
-      const ColumnValue columns[] = {
-          {"city", row.city}, {"payload", row.payload}, {"status", row.status}, {"ts", row.ts}};
-      batch.PutColumns(kTable, row.key, "d", columns);
+      AddRow(kTable, row, &batch);
       if ((i + 1) % kBatchRows == 0 || i + 1 == w1_.rows()) Commit(&batch);
     }
     Merge();
