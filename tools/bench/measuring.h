@@ -67,6 +67,8 @@ void MeasureReopen(const Arguments& arguments);    ///< Opening that.
 void MeasureUnmerged(const Arguments& arguments);  ///< Reads while memstores hold rows; Tandem.
 void MeasureIndexSet(const Arguments& arguments);  ///< Index set number arguments.item.
 void MeasureTitles(const Arguments& arguments);    ///< An index of words; Tandem and SQLite.
+void MeasureAnswers(const Arguments& arguments);   ///< Several indexes; Tandem and SQLite.
+void MeasureGrid(const Arguments& arguments);      ///< The planner and other plans; Tandem.
 void MeasureBulk(const Arguments& arguments);      ///< Loads in key order, and bulk loads; Tandem.
 
 /// What the index sets are measured for, in the order of their numbers.

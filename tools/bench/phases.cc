@@ -122,6 +122,14 @@ std::vector<Phase> AllPhases() {
            {"bulk load in key order", "bulk"},
            {"load in any order", "bulk"},
            {"bulk load in any order", "bulk"},
+           {"AND of two 10 %", "answers"},
+           {"OR of 20 values", "answers"},
+           {"NOT of 99 %", "answers"},
+           {"the other 1 %", "answers"},
+           {"last 10 by ts", "answers", Unit::kMicros},
+           {"last 10 by ts of a status", "answers", Unit::kMicros},
+           {"plans worse than another", "grid", Unit::kNumber},
+           {"the worst of them, times", "grid", Unit::kNumber},
        }) {
     phases.push_back(phase);
   }
@@ -184,6 +192,12 @@ std::vector<Goal> AllGoals() {
            {"disk of titles", Against::kBestPeer, 1},
            {"bulk load in key order", Against::kOwnPhase, 2, "load in key order"},
            {"bulk load in any order", Against::kOwnPhase, 1.5, "load in any order"},
+           {"AND of two 10 %", Against::kBestPeer, 5},
+           {"OR of 20 values", Against::kBestPeer, 3},
+           {"NOT of 99 %", Against::kOwnPhase, 1 / 1.05, "the other 1 %"},
+           {"last 10 by ts", Against::kLimit, 50},
+           {"last 10 by ts of a status", Against::kLimit, 50},
+           {"plans worse than another", Against::kLimit, 0},
        }) {
     goals.push_back(goal);
   }
@@ -220,8 +234,8 @@ std::vector<std::string> Families() {
 
 bool IsMeasured(std::string_view family, std::string_view engine) {
   if (engine == "tandem") return true;
-  if (family == "text") return engine == "sqlite";
-  return family != "unmerged" && family != "bulk";
+  if (family == "text" || family == "answers") return engine == "sqlite";
+  return family != "unmerged" && family != "bulk" && family != "grid";
 }
 
 bool IsRate(Unit unit) { return unit == Unit::kPerSecond; }

@@ -44,7 +44,7 @@ class EngineRound {
     if (arguments_.Wants("indexes")) {
       for (size_t item = 0; item < std::size(kIndexSets); ++item) RunFresh({"indexes"}, item);
     }
-    for (const char* family : {"text", "unmerged", "bulk"}) {
+    for (const char* family : {"text", "unmerged", "bulk", "answers", "grid"}) {
       if (arguments_.Wants(family) && IsMeasured(family, engine)) RunFresh({family});
     }
     std::filesystem::remove_all(path_);
@@ -128,7 +128,8 @@ void RunGroup(const Arguments& arguments) {
       {"warm", MeasureWarm},        {"plain", MeasurePlain},     {"cold", MeasureCold},
       {"update", MeasureUpdates},   {"commits", MeasureCommits}, {"open", MeasureOpen},
       {"die", WriteAndDie},         {"reopen", MeasureReopen},   {"unmerged", MeasureUnmerged},
-      {"indexes", MeasureIndexSet}, {"bulk", MeasureBulk},       {"text", MeasureTitles}};
+      {"indexes", MeasureIndexSet}, {"bulk", MeasureBulk},       {"text", MeasureTitles},
+      {"answers", MeasureAnswers},  {"grid", MeasureGrid}};
   const auto group = groups.find(arguments.child);
   if (group == groups.end()) Fail("unknown group '" + arguments.child + "'");
   UseTwoProcessors();

@@ -18,17 +18,6 @@ void ConsumeAll(Result<Cursor> cursor, Consumer* consumer) {
   Check(cursor->status());
 }
 
-uint64_t NumberOf(const std::string& big_endian) {
-  uint64_t value = 0;
-  for (const char byte : big_endian) value = value << 8 | static_cast<uint8_t>(byte);
-  return value;
-}
-
-Predicate Times(const std::string& low, const std::string& high) {
-  return Predicate::Between("ts", std::to_string(NumberOf(low)),
-                            std::to_string(NumberOf(high) - 1));
-}
-
 std::vector<IndexOptions> IndexesOf(IndexSet set) {
   const IndexColumn city{"d", "city"}, time{"d", "ts", ColumnType::kUint64Be};
   switch (set) {
@@ -110,12 +99,13 @@ class TandemPeer : public Peer {
   }
 
   void QueryTimes(const std::string& low, const std::string& high, Consumer* consumer) override {
-    ConsumeAll(database_->Query({}, kTable, Times(low, high)), consumer);
+    ConsumeAll(database_->Query({}, kTable, TimesBetween(low, high)), consumer);
   }
 
   void QueryCityTimes(const std::string& city, const std::string& low, const std::string& high,
                       Consumer* consumer) override {
-    const Predicate predicate = Predicate::And({Predicate::Equal("city", city), Times(low, high)});
+    const Predicate predicate =
+        Predicate::And({Predicate::Equal("city", city), TimesBetween(low, high)});
     ConsumeAll(database_->Query({}, kTable, predicate), consumer);
   }
 
@@ -130,7 +120,7 @@ class TandemPeer : public Peer {
   }
 
   uint64_t CountTimes(const std::string& low, const std::string& high) override {
-    return CountOf(Times(low, high));
+    return CountOf(TimesBetween(low, high));
   }
 
   void Get(const std::string& key, Consumer* consumer) override {
