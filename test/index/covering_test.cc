@@ -216,8 +216,13 @@ BOOST_AUTO_TEST_CASE(RecordsWithoutBytesAreNotTooManyForABlock) {
 }
 
 BOOST_AUTO_TEST_CASE(ASmallFileStaysSmall) {
-  const CoveringFile covering(2);
-  BOOST_TEST(covering.file.section->records()->size_bytes() < 300u);
+  int files = 0;  // One whose rows lack the column has no records.
+  while (files < 5) {
+    const CoveringFile covering(2);
+    if (covering.order.empty()) continue;
+    BOOST_TEST(covering.file.section->records()->size_bytes() < 300u);
+    ++files;
+  }
 }
 
 // Rows that a merge copies have the records that they had.
