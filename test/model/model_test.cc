@@ -94,7 +94,6 @@ void RunSessions(const Case& test) {
   BOOST_TEST(counters.single_source_by_filter > 0u);
   BOOST_TEST(counters.single_source_by_key > 0u);
   BOOST_TEST(counters.by_all_columns > 0u);
-  BOOST_TEST(counters.by_first_column > 0u);
   BOOST_TEST(counters.rows_from_index > 0u);
   BOOST_TEST(counters.offsets_read > 0u);
   BOOST_TEST(counters.compactions > 0u);
@@ -107,6 +106,7 @@ void RunSessions(const Case& test) {
   BOOST_TEST(counters.transactions > 0u);
   BOOST_TEST(counters.bulk_loads > 0u);
   if (test.disk != DiskKind::kSimulated) return;
+  BOOST_TEST(counters.by_first_column > 0u);  // Too rare for the shorter runs.
   BOOST_TEST(counters.table_copies > 0u);
   BOOST_TEST(counters.power_cuts > 0u);
   BOOST_TEST(counters.kills > 0u);
