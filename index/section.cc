@@ -121,6 +121,7 @@ class StoredIndexSection final : public IndexSection {
   }
 
   Result<const Bitmap*> Present() override { return Bits(loaded_.present, &present_); }
+  uint32_t present_count() const override { return static_cast<uint32_t>(loaded_.present.count); }
   Result<const Bitmap*> Touched() override {
     if ((loaded_.touched.flags & kSectionFlagEqual) != 0) return Present();
     return Bits(loaded_.touched, &touched_);

@@ -79,6 +79,7 @@ class IndexSection {
   virtual std::unique_ptr<IndexValueCursor> NewUncachedCursor(IndexPart part) = 0;
   /// Rows that have a Put of the column; rows that any cell or marker of the column concerns.
   virtual Result<const Bitmap*> Present() = 0;
+  virtual uint32_t present_count() const = 0;  ///< Of the former, without reading them.
   virtual Result<const Bitmap*> Touched() = 0;
   /// The records of the current entries; nullptr: the index includes no columns, or has no current
   /// entry. Lifetime: that of the section.

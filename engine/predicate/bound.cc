@@ -79,6 +79,11 @@ ColumnType TextType(ColumnType type) {
   }
 }
 
+bool AsksRowKey(const BoundNode& node) {
+  if (node.kind == Kind::kLeaf) return node.leaf.is_row_key || node.leaf.column.is_of_row_key();
+  return std::ranges::any_of(node.children, AsksRowKey);
+}
+
 const format::Cell* FindNewest(const format::IndexColumnRecord& column,
                                std::span<const format::Cell> cells) {
   for (const format::Cell& cell : cells) {

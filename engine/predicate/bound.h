@@ -137,6 +137,9 @@ class BoundPredicate {
   const Functions* values_functions_ = nullptr;
 };
 
+/// Whether a condition in the tree is on the row key, or on a part of it.
+bool AsksRowKey(const BoundNode& node);
+
 /// The newest cell of a column among visible ones; nullptr when there is none.
 const format::Cell* FindNewest(const format::IndexColumnRecord& column,
                                std::span<const format::Cell> cells);

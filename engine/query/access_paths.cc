@@ -44,6 +44,7 @@ void AddPath(IndexPath path, AccessPath* access) {
     }
     std::move(path.ranges.begin(), path.ranges.end(), std::back_inserter(other.ranges));
     other.nulls |= path.nulls;
+    other.of_single_keys &= path.of_single_keys;
     if (path.skipped_values.has_value()) other.skipped_values = path.skipped_values;
     // A skip scan has entries of rows without the first column, which `nulls` counts too.
     other.repeats_rows =
@@ -161,10 +162,12 @@ AccessPath AccessPathFinder::AccessBy(const format::IndexRecord& index, const Bo
   AccessPath access{.paths = {}, .exact = true};
   const std::vector<ValueInterval>& intervals = leaf.values.intervals();
   const bool is_single = intervals.size() == 1 && intervals[0].is_single();
-  access.paths.push_back({.index = &index,
-                          .ranges = RangesOf(leaf, index.columns[0]),
-                          .nulls = leaf.accepts_null,
-                          .repeats_rows = !is_single && format::IsMultiValued(index.columns[0])});
+  access.paths.push_back(
+      {.index = &index,
+       .ranges = RangesOf(leaf, index.columns[0]),
+       .nulls = leaf.accepts_null,
+       .repeats_rows = !is_single && format::IsMultiValued(index.columns[0]),
+       .of_single_keys = std::ranges::all_of(intervals, &ValueInterval::is_single)});
   return access;
 }
 
@@ -279,7 +282,8 @@ AccessPathFinder::Found AccessPathFinder::AccessByTrigrams(const format::IndexRe
   std::vector<std::pair<uint64_t, AccessPath>> by_entries;
   for (const std::string& key : keys) {
     AccessPath access;
-    access.paths.push_back({&index, {format::EqualRange(key)}});
+    access.paths.push_back(
+        {.index = &index, .ranges = {format::EqualRange(key)}, .of_single_keys = true});
     ASSIGN_OR_RETURN(const EntryCount entries,
                      CountEntries(clusters_, access, Precision::kExact, cancellation_));
     by_entries.emplace_back(entries.total(), std::move(access));

@@ -11,10 +11,6 @@
 namespace tandem::engine {
 namespace {
 
-// A look-up of a range in the index of a file costs as much as reading this many rows: it reads a
-// leaf and postings, perhaps from disk.
-constexpr uint64_t kRowsPerLookup = 4;
-
 // A file whose rows may be single-source.
 struct DecidingFile {
   const FileSource* source = nullptr;
@@ -65,13 +61,16 @@ class Chooser {
   };
   // What it would take to intersect a condition.
   struct Estimate {
-    std::vector<double> left;  // Of rows, by deciding file.
-    uint64_t entries = 0;      // To read.
+    std::vector<double> left;         // Of rows, by deciding file.
+    uint64_t entries = 0;             // To read, as far as rows are...
+    uint64_t entries_read_whole = 0;  // ... and whatever is read.
     uint64_t lookups = 0;
 
-    double cost() const {  // In rows.
-      return static_cast<double>(entries) / kPostingsPerRow +
-             static_cast<double>(lookups * kRowsPerLookup);
+    // In rows, to read the entries of a share of the rows.
+    double cost(double share = 1) const {
+      const double in_parts = static_cast<double>(entries) / kPostingsPerRow +
+                              static_cast<double>(lookups * kRowsPerLookup);
+      return in_parts * share + static_cast<double>(entries_read_whole) / kPostingsPerRow;
     }
   };
 
@@ -170,7 +169,7 @@ class Chooser {
     }
     // In a cluster of one file, postings are read as rows are needed (concatenating_iterator.cc).
     const double share = is_read_in_parts_ ? read / rows : 1;
-    return read * (1 - part) > estimate.cost() * share;
+    return read * (1 - part) > estimate.cost(share);
   }
 
   Status FindDecidingFiles() {
@@ -203,6 +202,7 @@ class Chooser {
 
   Result<Estimate> EstimateOf(const AccessPath& access) const {
     Estimate estimate;
+    const bool of_single_keys = std::ranges::all_of(access.paths, &IndexPath::of_single_keys);
     for (const DecidingFile& file : files_) {
       ASSIGN_OR_RETURN(const std::optional<uint64_t> entries,
                        EntriesOf(*file.source, access.paths));
@@ -211,7 +211,7 @@ class Chooser {
       const uint32_t rows = file.source->file->row_count();
       const double part = std::min(1.0, static_cast<double>(*entries) / rows);
       estimate.left.back() *= part;
-      estimate.entries += *entries;
+      (of_single_keys ? estimate.entries : estimate.entries_read_whole) += *entries;
       for (const IndexPath& path : access.paths) estimate.lookups += path.ranges.size();
     }
     return estimate;
@@ -232,7 +232,7 @@ class Chooser {
   }
 
   void LeaveOut(const Counted& counted) {
-    choice_.unused.push_back({std::move(counted.way->access.paths),
+    choice_.unused.push_back({std::move(counted.way->access.paths), counted.entries.total(),
                               "reading its " + std::to_string(counted.entries.total()) +
                                   " entries costs more than the rows that it would leave out"});
   }

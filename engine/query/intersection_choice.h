@@ -23,6 +23,9 @@ namespace tandem::engine {
 /// This many postings are read and intersected in the time that reading one row takes: 4.5 ns and
 /// 100 ns where both are cached (docs/performance.md). Rows that are not cached cost more.
 inline constexpr uint64_t kPostingsPerRow = 20;
+/// A look-up of a range in the index of a file costs as much as reading this many rows: it reads a
+/// leaf and postings, perhaps from disk.
+inline constexpr uint64_t kRowsPerLookup = 4;
 
 /// The access that was chosen, and why.
 struct IntersectionChoice {
@@ -33,6 +36,7 @@ struct IntersectionChoice {
   /// What was not taken, by its paths, and why.
   struct Unused {
     AccessPath::Condition paths;
+    uint64_t entries = 0;
     std::string why;
   };
   std::vector<Unused> unused = {};

@@ -6,6 +6,8 @@
 //    (intersection_choice.h).
 // 3. A scan is chosen instead if the access leads to so many rows that reading all in order costs
 //    less than picking (kPickedAlone, kPickedAmongSources).
+// 4. A read with a limit begins with a scan if it should find its rows there sooner than the index
+//    tells where they are (ScannedFirst).
 #include "engine/query/plan.h"
 
 #include <algorithm>
@@ -19,6 +21,7 @@
 #include "engine/query/access_paths.h"
 #include "engine/query/intersection_choice.h"
 #include "engine/query/partial_index.h"
+#include "engine/read/concatenating_iterator.h"
 #include "engine/source/column_order.h"
 #include "format/functions.h"
 #include "index/entries.h"
@@ -28,8 +31,9 @@ namespace {
 
 using Kind = BoundNode::Kind;
 
-// A picked row costs as much as this many scanned ones: in a file that nothing overlaps, and where
-// every candidate has to be looked up in other sources.
+// A picked row costs as much as this many scanned ones: in a file that nothing overlaps, where the
+// index decides or the row does, and where every candidate has to be looked up in other sources.
+constexpr uint64_t kDecidedAlone = 1;
 constexpr uint64_t kPickedAlone = 2;
 constexpr uint64_t kPickedAmongSources = 4;
 
@@ -130,6 +134,39 @@ Load LoadOf(const std::vector<Cluster>& clusters) {
   return load;
 }
 
+// How many rows a read of `limit` matches scans before it asks the indexes, which lead to
+// `candidates` of all rows: twice as many as it should have to look at if matches lie anywhere, or
+// none. Where they lie all at the end, it costs three times what the indexes cost at most.
+uint64_t ScannedFirst(const IntersectionChoice& found, const EntryCount& entries,
+                      uint64_t candidates, uint64_t limit, const std::vector<Cluster>& clusters,
+                      uint64_t rows) {
+  if (limit == 0 || candidates == 0 || found.access.paths.empty()) return 0;
+  double passing = 1;  // Of candidates, by the conditions that are not asked by index.
+  for (const IntersectionChoice::Unused& unused : found.unused) {
+    passing *= std::min(1.0, static_cast<double>(unused.entries) / static_cast<double>(rows));
+  }
+  double postings = 0;  // Before the first row is known.
+  uint64_t lookups = 0;
+  const double first_part = std::min(
+      1.0, static_cast<double>(kFirstPartRows) / static_cast<double>(std::max<uint64_t>(rows, 1)));
+  const auto add = [&](const AccessPath::Condition& paths, uint64_t of_paths) {
+    const bool in_parts = std::ranges::all_of(paths, &IndexPath::of_single_keys);
+    postings += static_cast<double>(of_paths) * (in_parts ? first_part : 1);
+    for (const IndexPath& path : paths) lookups += path.ranges.size();
+  };
+  add(found.access.paths, entries.in_files);
+  for (size_t i = 0; i < found.access.intersected.size(); ++i) {
+    add(found.access.intersected[i], found.intersected[i]);
+  }
+  const double picked = std::min(static_cast<double>(candidates),
+                                 static_cast<double>(limit) / std::max(passing, 1e-9));
+  const double in_cluster = postings / static_cast<double>(std::max<size_t>(clusters.size(), 1));
+  const double by_index = in_cluster / static_cast<double>(kPostingsPerRow) +
+                          static_cast<double>(lookups * kRowsPerLookup) + picked;
+  const double by_scan = picked * static_cast<double>(rows) / static_cast<double>(candidates);
+  return by_scan <= by_index ? 2 * static_cast<uint64_t>(by_scan) : 0;
+}
+
 Result<AccessPathFinder::Indexes> IndexesAskedFor(const format::TableRecord& table,
                                                   const QueryOptions& options) {
   AccessPathFinder::Indexes indexes;
@@ -227,11 +264,15 @@ class QueryPlanner {
                       .is_counted = purpose_ == PlanPurpose::kCount};
     ASSIGN_OR_RETURN(served.ways, finder.FindWays(root, rows_decided));
     if (served.ways.empty()) return std::optional<IntersectionChoice>();
-    const bool may_end_early = options_.limit > 0 && options_.order_by.empty();
-    if (may_end_early && !served.is_counted) served.limit = options_.limit;
+    if (MayEndEarly()) served.limit = options_.limit;
     ASSIGN_OR_RETURN(IntersectionChoice chosen,
                      ChooseIntersection(plan_.clusters, std::move(served), cancellation_));
     return std::optional(std::move(chosen));
+  }
+
+  // Whether the read ends with the last row of its limit.
+  bool MayEndEarly() const {
+    return options_.limit > 0 && options_.order_by.empty() && purpose_ != PlanPurpose::kCount;
   }
 
   // How many entries the access has, unless it is enough to know that they are at most `enough`.
@@ -239,7 +280,7 @@ class QueryPlanner {
     if (found.entries.has_value()) return *found.entries;
     const AccessPath& access = found.access;
     const bool is_figure = purpose_ == PlanPurpose::kExplanation || !options_.order_by.empty();
-    if (!is_figure) {
+    if (!is_figure && !MayEndEarly()) {
       ASSIGN_OR_RETURN(const EntryCount most,
                        CountEntries(plan_.clusters, access, Precision::kAtMost, cancellation_));
       if (most.total() <= enough) return most;
@@ -249,11 +290,14 @@ class QueryPlanner {
 
   Status Choose(std::optional<IntersectionChoice> found, bool is_forced) {
     const Load load = LoadOf(plan_.clusters);
-    const uint64_t picked = load.is_merged ? kPickedAmongSources : kPickedAlone;
+    const bool is_exact = found.has_value() && found->access.exact;
+    const uint64_t picked = load.is_merged ? kPickedAmongSources
+                            : is_exact     ? kDecidedAlone
+                                           : kPickedAlone;
     // A count does not read the single-source candidates of an exact access; those of memstores are
     // never single-source.
-    const bool is_counted = purpose_ == PlanPurpose::kCount && load.may_be_single_source &&
-                            found.has_value() && found->access.exact;
+    const bool is_counted =
+        purpose_ == PlanPurpose::kCount && load.may_be_single_source && is_exact;
     EntryCount entries;
     const bool is_intersection = found.has_value() && !found->access.others().empty();
     if (found.has_value()) {
@@ -278,6 +322,14 @@ class QueryPlanner {
                      : found->access.paths.empty() ? "single row keys are asked for"
                                                    : "fewest entries";
       plan_.reason += ColumnsUsed(found->access);
+      if (may_scan && MayEndEarly() && !load.is_merged && options_.offset == 0) {
+        uint64_t& first = found->access.scanned_first;
+        first = ScannedFirst(*found, entries, rows, options_.limit, plan_.clusters, load.rows);
+        if (first > 0) {
+          plan_.reason += "; after a scan of up to " + std::to_string(first) +
+                          " rows, which should have as many as are asked for";
+        }
+      }
       plan_.entries = entries;
       plan_.rows = rows;
       plan_.intersected = std::move(found->intersected);

@@ -11,9 +11,6 @@
 namespace tandem::engine {
 namespace {
 
-// A read that may end early collects the hits among this many rows first, then among four times as
-// many each time: a value with a million rows is not decoded whole to return ten.
-constexpr uint32_t kFirstPartRows = 1 << 14;
 constexpr uint32_t kPartGrowth = 4;
 
 // Whether the read may hold so many rows that it found in indexes.
@@ -84,7 +81,14 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& 
 
 Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
   part_->low = part_->high;
-  part_->high = part_->low + std::min(part_rows_, parts_end_ - part_->low);
+  const uint32_t left = parts_end_ - part_->low;
+  if (scans_first_ > 0) {
+    const auto rows = static_cast<uint32_t>(std::min<uint64_t>(scans_first_, left));
+    part_->high = part_->low + rows;
+    scans_first_ -= rows;
+    return NewFileIterator(context_, *part_, std::nullopt);
+  }
+  part_->high = part_->low + std::min(part_rows_, left);
   part_rows_ = std::min(part_rows_, kRowsPerFileMax / kPartGrowth) * kPartGrowth;
   const Cluster& cluster = clusters_[next_ - 1];  // An access is not read in reverse.
   ASSIGN_OR_RETURN(FileCandidates candidates,

@@ -12,6 +12,10 @@
 
 namespace tandem::engine {
 
+/// A read that may end early collects the hits among this many rows first, then among four times as
+/// many each time: a value with a million rows is not decoded whole to return ten.
+inline constexpr uint32_t kFirstPartRows = 1 << 14;
+
 /// Threads: one at a time. Lifetime: context, clusters and access outlive it.
 class ConcatenatingIterator {
  public:
@@ -19,7 +23,11 @@ class ConcatenatingIterator {
   /// that `access` is null.
   ConcatenatingIterator(ReadContext* context, std::span<const Cluster> clusters,
                         const AccessPath* access, bool reverse = false)
-      : context_(context), clusters_(clusters), access_(access), reverse_(reverse) {}
+      : context_(context),
+        clusters_(clusters),
+        access_(access),
+        reverse_(reverse),
+        scans_first_(access == nullptr ? 0 : access->scanned_first) {}
 
   /// As RowIterator; before the first row. Many iterators that begin and then move wait for their
   /// first reads together.
@@ -46,7 +54,8 @@ class ConcatenatingIterator {
   std::span<const Cluster> clusters_;
   const AccessPath* access_;
   bool reverse_;
-  size_t next_ = 0;  // Of the cluster to open.
+  uint64_t scans_first_;  // Rows that are scanned before the indexes are asked.
+  size_t next_ = 0;       // Of the cluster to open.
   /// For a single file whose hits are collected in parts: the current part, the rows of the next
   /// one, and where the last one ends.
   std::unique_ptr<FileSource> part_;

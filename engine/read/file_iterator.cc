@@ -1,6 +1,9 @@
 // The rows of a cluster of one file: nothing is merged and no key is compared. A single-source row
-// is returned as it is in its blocks; plain ones are decoded many at a time.
+// is returned as it is in its blocks; plain ones are decoded many at a time. Of one that is not
+// known to match, the columns that decide are decoded first.
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "base/status_macros.h"
 #include "engine/read/row_iterator.h"
@@ -17,8 +20,14 @@ class FileIterator final : public RowIterator {
         source_(source),
         candidates_(std::move(candidates).value_or(FileCandidates())),
         walk_(context, source, candidates_.decided),
-        returns_plain_(ReturnsPlain(*context, candidates_.decided)) {
+        filters_(context->predicate.has_value() && !candidates_.decided &&
+                 context->meter == nullptr),
+        returns_plain_(ReturnsPlain(*context, candidates_.decided || filters_)) {
     locations_.files.push_back({source.file, 0});
+    if (filters_) {
+      walk_.Decide(context->predicate->Columns());
+      decides_by_key_ = AsksRowKey(context->predicate->root());
+    }
     if (candidates.has_value()) {
       walk_.Start(candidates_.ordinals);
     } else {
@@ -29,16 +38,36 @@ class FileIterator final : public RowIterator {
   Status Begin() override { return walk_.Begin(); }
 
  private:
+  // Between two looks at whether the read has to end, this many rows do not match.
+  static constexpr uint32_t kRowsUnchecked = 64;
+
   Result<bool> Find() override {
-    if (!found_) {
+    while (!found_) {
       ASSIGN_OR_RETURN(found_, walk_.Next());
+      if (!found_) break;
+      if (!filters_) continue;
+      ASSIGN_OR_RETURN(found_, MayMatch());
+      if (found_ || ++passed_ % kRowsUnchecked != 0) continue;
+      RETURN_IF_ERROR(context_->CheckGoOn());
     }
     return found_;
   }
 
+  // False: the row does not match. Sets `matches_` where it is certain that it does.
+  Result<bool> MayMatch() {
+    matches_ = false;
+    if (!source_.MayBeSingleSource(walk_.ordinal())) return true;
+    deciding_.clear();
+    ASSIGN_OR_RETURN(const bool is_known, walk_.AppendDeciding(&deciding_));
+    if (!is_known) return true;
+    if (decides_by_key_) RETURN_IF_ERROR(walk_.Key(&key_));
+    ASSIGN_OR_RETURN(matches_, context_->predicate->Matches(key_, deciding_));
+    return matches_;
+  }
+
   bool Take(format::RowBatch* batch) override {
-    const bool taken =
-        returns_plain_ && source_.MayBeSingleSource(walk_.ordinal()) && walk_.AddPlain(batch);
+    const bool taken = returns_plain_ && (!filters_ || matches_) &&
+                       source_.MayBeSingleSource(walk_.ordinal()) && walk_.AddPlain(batch);
     found_ = !taken;
     return taken;
   }
@@ -51,14 +80,19 @@ class FileIterator final : public RowIterator {
     RETURN_IF_ERROR(walk_.Key(&key_));
     locations_.files[0].ordinal = walk_.ordinal();
     context_->counters.merged += !single_source;
-    return Accept(single_source, candidates_.decided);
+    return Accept(single_source, candidates_.decided || matches_);
   }
 
   const FileSource& source_;
   FileCandidates candidates_;
   RowWalk walk_;
+  const bool filters_;  // Rows that do not match are passed over by Find.
   const bool returns_plain_;
-  bool found_ = false;  // The walk is at a row that was neither taken nor read.
+  bool decides_by_key_ = false;
+  bool found_ = false;    // The walk is at a row that was neither taken nor read.
+  bool matches_ = false;  // That row, if it is single-source.
+  uint32_t passed_ = 0;
+  std::vector<format::Cell> deciding_;
 };
 
 }  // namespace

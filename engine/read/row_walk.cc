@@ -22,7 +22,8 @@ std::optional<format::Projection> ProjectionOf(const ColumnSet& columns,
 FamilyColumns::FamilyColumns(const ReadSchema& schema, const format::DataSection& data,
                              bool decided)
     : single_source(ProjectionOf(decided ? schema.matched : schema.single_source, data)),
-      merged(ProjectionOf(schema.merged, data)) {}
+      merged(ProjectionOf(schema.merged, data)),
+      plain(single_source) {}
 
 RowWalk::Lane::Lane(ReadContext* read_context, const format::DataSection& section,
                     FamilyColumns family_columns)
@@ -164,6 +165,27 @@ void RowWalk::GatherCarried() {
 
 Status RowWalk::Key(std::string* key) const { return key_lane_->rows->Key(key_lane_->slot, key); }
 
+void RowWalk::Decide(const ColumnSet& columns) {
+  for (const std::unique_ptr<Lane>& lane : lanes_) {
+    const format::DataSection& data = *lane->data;
+    lane->columns.plain.reset();
+    if (const auto deciding = ProjectionOf(columns, data))
+      lane->columns.deciding.emplace(*deciding);
+    if (const auto plain = ProjectionOf(context_->schema.matched, data)) {
+      lane->columns.plain.emplace(*plain);
+    }
+  }
+}
+
+Result<bool> RowWalk::AppendDeciding(std::vector<format::Cell>* cells) const {
+  for (const std::unique_ptr<Lane>& lane : lanes_) {
+    if ((lane.get() != only_ && !lane->is_here) || !lane->columns.deciding.has_value()) continue;
+    if (lane->rows->is_wide()) return false;
+    RETURN_IF_ERROR(lane->rows->Cells(lane->slot, *lane->columns.deciding, cells));
+  }
+  return true;
+}
+
 bool RowWalk::AddPlain(format::RowBatch* batch) const {
   bool is_plain = batch->Begin(*key_lane_->rows, key_lane_->slot);
   for (size_t i = 0; is_plain && i < lanes_.size(); ++i) {
@@ -174,9 +196,9 @@ bool RowWalk::AddPlain(format::RowBatch* batch) const {
 }
 
 bool RowWalk::Lane::AppendPlain(format::RowBatch* batch) const {
-  if (!columns.single_source.has_value()) return true;
+  if (!columns.plain.has_value()) return true;
   if (const format::RowBlock* next = walk.PeekOfRange()) next->PrefetchLike(*rows, slot);
-  return batch->AppendCells(rows, slot, *columns.single_source, family);
+  return batch->AppendCells(rows, slot, *columns.plain, family);
 }
 
 Status RowWalk::Append(bool single_source, RowBuilder* row) const {

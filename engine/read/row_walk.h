@@ -30,6 +30,10 @@ namespace tandem::engine {
 /// What is decoded of one family of one file. nullopt: nothing.
 struct FamilyColumns {
   std::optional<format::Projection> single_source, merged;
+  /// Of a single-source row that AddPlain adds: as `single_source`, or of one that is known to
+  /// match.
+  std::optional<format::Projection> plain;
+  std::optional<format::Projection> deciding;  ///< Of the predicate's columns.
 
   FamilyColumns() = default;
   /// `decided`: a single-source row is known to match.
@@ -66,6 +70,11 @@ class RowWalk {
   uint32_t ordinal() const { return ordinal_; }
   /// Sets `*key` to the key of the current row. Errors: kCorruption.
   Status Key(std::string* key) const;
+  /// From here on AppendDeciding appends cells of these columns, and AddPlain takes rows to match.
+  void Decide(const ColumnSet& columns);
+  /// Appends the cells of the row, which is single-source, that decide whether it matches. False:
+  /// it is wide. Errors: kCorruption. Lifetime: until Next.
+  Result<bool> AppendDeciding(std::vector<format::Cell>* cells) const;
   /// Adds the row, which is single-source, to `*batch`, or nothing if it has no cell to return.
   /// False: it is not plain (format::RowBatch). Requires: the read returns all that it decodes.
   bool AddPlain(format::RowBatch* batch) const;

@@ -34,6 +34,9 @@ struct IndexPath {
   /// A row may have several current entries in the ranges, or one and no first column: of a
   /// multi-valued index, or of a skip scan in an OR.
   bool repeats_rows = false;
+  /// Each range is a single key, so that a part of the file's rows costs a part of the entries:
+  /// those of a key ascend by row.
+  bool of_single_keys = false;
 
   const std::vector<format::KeyRange>& RangesIn(bool in_order) const {
     return in_order && narrow.has_value() ? *narrow : ranges;
@@ -58,6 +61,8 @@ struct AccessPath {
   size_t own = 0;
   /// Cells come from the records of the paths' indexes where they have them (index/covering.h).
   bool covered = false;
+  /// A read that may end early scans this many rows before it asks the indexes.
+  uint64_t scanned_first = 0;
 
   bool is_intersection() const { return !intersected.empty(); }
   /// The conditions of other indexes, or other ones of the same.

@@ -58,6 +58,36 @@ void AddUnmergedGoals(std::vector<Goal>* goals) {
   });
 }
 
+// Of kinds of indexes, words, bulk loads and plans.
+std::vector<Phase> PhasesOfKinds() {
+  return {
+      {"load, index of one column", "indexes"},
+      {"load, index of two", "indexes"},
+      {"query of two columns", "indexes"},
+      {"uncovered query", "indexes"},
+      {"covered query", "indexes"},
+      {"inserts", "indexes"},
+      {"inserts, unique", "indexes"},
+      {"synced inserts", "indexes"},
+      {"synced inserts, unique", "indexes"},
+      {"load of titles", "text"},
+      {"query of two words", "text", Unit::kMicros},
+      {"disk of titles", "text", Unit::kBytes},
+      {"load in key order", "bulk"},
+      {"bulk load in key order", "bulk"},
+      {"load in any order", "bulk"},
+      {"bulk load in any order", "bulk"},
+      {"AND of two 10 %", "answers"},
+      {"OR of 20 values", "answers"},
+      {"NOT of 99 %", "answers"},
+      {"the other 1 %", "answers"},
+      {"last 10 by ts", "answers", Unit::kMicros},
+      {"last 10 by ts of a status", "answers", Unit::kMicros},
+      {"plans worse than another", "grid", Unit::kNumber},
+      {"the worst of them, times", "grid", Unit::kNumber},
+  };
+}
+
 std::vector<Phase> AllPhases() {
   std::vector<Phase> phases = {
       {"load", "load"},
@@ -105,34 +135,7 @@ std::vector<Phase> AllPhases() {
       {"open killed", "open", Unit::kMillis},
   };
   AddUnmergedPhases(&phases);
-  for (const Phase& phase : std::vector<Phase>{
-           {"load, index of one column", "indexes"},
-           {"load, index of two", "indexes"},
-           {"query of two columns", "indexes"},
-           {"uncovered query", "indexes"},
-           {"covered query", "indexes"},
-           {"inserts", "indexes"},
-           {"inserts, unique", "indexes"},
-           {"synced inserts", "indexes"},
-           {"synced inserts, unique", "indexes"},
-           {"load of titles", "text"},
-           {"query of two words", "text", Unit::kMicros},
-           {"disk of titles", "text", Unit::kBytes},
-           {"load in key order", "bulk"},
-           {"bulk load in key order", "bulk"},
-           {"load in any order", "bulk"},
-           {"bulk load in any order", "bulk"},
-           {"AND of two 10 %", "answers"},
-           {"OR of 20 values", "answers"},
-           {"NOT of 99 %", "answers"},
-           {"the other 1 %", "answers"},
-           {"last 10 by ts", "answers", Unit::kMicros},
-           {"last 10 by ts of a status", "answers", Unit::kMicros},
-           {"plans worse than another", "grid", Unit::kNumber},
-           {"the worst of them, times", "grid", Unit::kNumber},
-       }) {
-    phases.push_back(phase);
-  }
+  for (const Phase& phase : PhasesOfKinds()) phases.push_back(phase);
   return phases;
 }
 

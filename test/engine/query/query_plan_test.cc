@@ -230,7 +230,9 @@ BOOST_AUTO_TEST_CASE(EntriesInMemstoresCount) {
 BOOST_AUTO_TEST_CASE(AScanIsChosenWhereItIsCheaper) {
   ReadWorld world(Options());
   Fill(world);
-  const Explanation most = Explain(world, Parsed("size > 100"));
+  // An index that decides spares the conditions.
+  BOOST_CHECK_EQUAL(Explain(world, Parsed("size > 100")).index, "by_size");
+  const Explanation most = Explain(world, Parsed("size > 100 AND color != 'none'"));
   BOOST_CHECK_EQUAL(most.index, "");
   BOOST_CHECK(most.reason.find("cheaper") != std::string::npos);
   BOOST_CHECK_EQUAL(most.candidate_blocks, most.total_blocks);
