@@ -282,6 +282,14 @@ std::string_view FunctionName(FunctionKind kind) {
       return "substr_bytes";
     case FunctionKind::kSplitPart:
       return "split_part";
+    case FunctionKind::kConcat:
+      return "concat";
+    case FunctionKind::kCall:
+      return "call";
+    case FunctionKind::kMapKeys:
+      return "map_keys";
+    case FunctionKind::kMapValues:
+      return "map_values";
   }
   return "unknown";
 }

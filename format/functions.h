@@ -17,7 +17,7 @@
 namespace tandem::format {
 
 /// Kinds have the numbers from 1 to this one.
-inline constexpr int kFunctionKinds = static_cast<int>(FunctionKind::kSplitPart);
+inline constexpr int kFunctionKinds = static_cast<int>(FunctionKind::kMapValues);
 
 /// The name that the function has in text; "unknown" for a number that is none.
 std::string_view FunctionName(FunctionKind kind);

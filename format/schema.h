@@ -79,6 +79,11 @@ struct IndexColumnRecord {
   Functions functions = {};  ///< Checked (format/functions.h).
 
   bool is_of_row_key() const { return family == kRowKeyFamily; }
+  /// Whether it is made of all columns of the family; `qualifier` is empty then.
+  bool is_of_family() const {
+    return !functions.empty() && (functions.front().kind == FunctionKind::kMapKeys ||
+                                  functions.front().kind == FunctionKind::kMapValues);
+  }
   /// Its qualifier, or that it is the row key.
   std::string_view name() const { return is_of_row_key() ? kRowKeyColumn : qualifier; }
 };

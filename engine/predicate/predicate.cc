@@ -50,6 +50,8 @@ std::string_view OperatorText(Kind kind) {
       return " >= ";
     case Kind::kContains:
       return " CONTAINS ";
+    case Kind::kRegexp:
+      return " REGEXP ";
     default:
       return " PREFIX ";
   }
@@ -249,6 +251,10 @@ Predicate Predicate::Contains(std::string column, std::string part) {
   return Compare(Kind::kContains, std::move(column), {std::move(part)});
 }
 
+Predicate Predicate::Regexp(std::string column, std::string pattern) {
+  return Compare(Kind::kRegexp, std::move(column), {std::move(pattern)});
+}
+
 Predicate Predicate::IsNull(std::string column) {
   return Compare(Kind::kIsNull, std::move(column), {});
 }
@@ -305,6 +311,10 @@ Predicate Predicate::Prefix(std::string column, Parameter prefix) {
 
 Predicate Predicate::Contains(std::string column, Parameter part) {
   return CompareWith(Kind::kContains, std::move(column), {&part, 1});
+}
+
+Predicate Predicate::Regexp(std::string column, Parameter pattern) {
+  return CompareWith(Kind::kRegexp, std::move(column), {&pattern, 1});
 }
 
 // Adds a value in whose place the parameter is.

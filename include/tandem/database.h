@@ -198,6 +198,9 @@ struct IndexInfo {
   /// value does not fit the type (`c IS NOT NULL AND c::TYPE IS NULL` lists them), or it is a
   /// delete marker. 0: every value fits.
   uint64_t rows_without_entry = 0;
+  /// Why no query is served by it, though it has been built: "function 'soundex' is not registered".
+  /// Empty: nothing hinders it.
+  std::string unusable = {};
   /// Of a global index: its entries are not complete yet, so that it serves no query. `entries`,
   /// `files` and `size_bytes` are those of the table that has its entries.
   bool is_building = false;

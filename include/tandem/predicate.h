@@ -3,7 +3,7 @@
 //
 // Grammar: OR over AND over NOT over ( ... ), comparisons (= != <> < <= > >=), [NOT] BETWEEN a AND
 // b, [NOT] IN (a, ...), [NOT] PREFIX 'p' (also LIKE 'p%'), [NOT] CONTAINS 'p' (also LIKE '%p%'), IS
-// [NOT] NULL. A column is a name, family:name, or "quoted"; without a family it is in the table's
+// [NOT] NULL, [NOT] REGEXP 'pattern'. A column is a name, family:name, or "quoted"; without a family it is in the table's
 // first. Functions may be applied to it, as in lower(name) (function.h); ::type may follow. `_row`
 // is the row key: it compares as bytes, and functions take it as they take a column:
 // split_part(_row, '/', 2) = 'x'. A value is 'text', x'hex', a number, TRUE or FALSE, or a
@@ -76,6 +76,7 @@ class Predicate {
     kIn,              ///< column equals one of values
     kPrefix,          ///< column starts with values[0]; bytes and text only
     kContains,        ///< column contains values[0], or its words; bytes and text only
+    kRegexp,          ///< a part of column matches the pattern values[0]; bytes and text only
     kIsNull,
     kIsNotNull,
     kAnd,
@@ -105,6 +106,8 @@ class Predicate {
   static Predicate In(std::string column, std::vector<std::string> values);
   static Predicate Prefix(std::string column, std::string prefix);
   static Predicate Contains(std::string column, std::string part);
+  /// `pattern`: as RE2 reads it, at most kRegexpBytesMax.
+  static Predicate Regexp(std::string column, std::string pattern);
   static Predicate IsNull(std::string column);
   static Predicate IsNotNull(std::string column);
   /// The comparison of `kind`, kEqual to kIsNotNull, for a kind that is only known at run time.
@@ -120,6 +123,7 @@ class Predicate {
   static Predicate Between(std::string column, Parameter low, Parameter high);
   static Predicate Prefix(std::string column, Parameter prefix);
   static Predicate Contains(std::string column, Parameter part);
+  static Predicate Regexp(std::string column, Parameter pattern);
   /// kInvalid unless there are as many `values` as the kind takes, and where a number is too large
   /// or 0.
   static Predicate CompareWith(Kind kind, std::string column, std::span<const Parameter> values);
