@@ -139,6 +139,8 @@ Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const 
                                    .descending = column.descending,
                                    .functions = column.functions};
   format::PinFunctions(record.functions);
+  const Status joined = format::JoinColumns(table, &record);
+  if (!joined.ok()) return Invalid(where + std::string(joined.message()));
   return record;
 }
 
@@ -185,6 +187,10 @@ Status CheckGlobal(const IndexOptions& options, const format::IndexRecord& index
     if (column.is_of_row_key()) {
       return Invalid(where + "it cannot be over a part of the row key");
     }
+    if (!column.joined.empty()) {
+      return Invalid(where + format::Described(column) +
+                     " is of several columns: a local index can be over it");
+    }
     const FamilyOptions& family = table.FindFamily(column.family)->options;
     if (index.columns.size() > 1 && family.ttl_micros != 0) {
       return Invalid(where + "of several columns none can be of family " +
@@ -223,6 +229,16 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
       return Invalid(where + format::Described(record) +
                      " has several values in a row: the index cannot be unique");
     }
+    if (options.unique && !record.joined.empty()) {
+      return Invalid(where + format::Described(record) +
+                     " is of several columns: the index cannot be unique; one over the columns "
+                     "themselves can");
+    }
+    if (!record.joined.empty() && format::AreTrigrams(record.functions)) {
+      return Invalid(where + format::Described(record) +
+                     " is of trigrams, which memstores do not keep, and of several columns: make "
+                     "an index over the trigrams of each");
+    }
     if (options.columns.size() > 1 && format::IsMultiValued(record)) {
       return Invalid(where + format::Described(record) +
                      " has several values in a row: it can only be the single column of an index");
@@ -260,6 +276,10 @@ Result<format::Condition> ConditionOf(const BoundNode& node,
   if (format::IsMultiValued(leaf.column)) {
     return Invalid(format::Described(leaf.column) +
                    " has several values in a row: WHERE of an index cannot be over it");
+  }
+  if (!leaf.column.joined.empty()) {
+    return Invalid(format::Described(leaf.column) +
+                   " is of several columns: WHERE of an index compares one at a time");
   }
   const auto known =
       std::ranges::find_if(*columns, [&leaf](const format::IndexColumnRecord& column) {

@@ -7,6 +7,10 @@
 #include <utility>
 
 #include "base/quote.h"
+#include "base/status_macros.h"
+#include "format/coding.h"
+#include "format/fields.h"
+#include "format/function/concat.h"
 #include "format/hash.h"
 #include "format/json_scalar.h"
 #include "format/text_terms.h"
@@ -123,7 +127,8 @@ bool ReplaceByJson(const std::string& path, std::string* text) {
 }
 
 // False: the value is absent.
-bool Apply(const Function& function, int64_t timestamp, std::string* text) {
+bool Apply(const Function& function, int64_t timestamp, std::span<const std::string_view> joined,
+           std::string* text) {
   switch (function.kind) {
     case FunctionKind::kLower:
       ChangeCase('A', 'a', text);
@@ -162,6 +167,8 @@ bool Apply(const Function& function, int64_t timestamp, std::string* text) {
       return true;
     case FunctionKind::kSplitPart:
       return SplitPart(function.text, function.first, text);
+    case FunctionKind::kConcat:
+      return Concat(function, joined, text);
     default:
       return false;
   }
@@ -212,6 +219,8 @@ Status CheckFunction(const Function& function) {
     return Status::InvalidArgument(
         "function number " + std::to_string(static_cast<int>(function.kind)) + " is not known");
   }
+  if (function.kind == FunctionKind::kConcat) RETURN_IF_ERROR(CheckConcat(function));
+  const bool takes_parts = function.kind == FunctionKind::kConcat;
   const bool is_path =
       function.kind == FunctionKind::kJson || function.kind == FunctionKind::kJsonEach;
   const bool is_split =
@@ -225,7 +234,7 @@ Status CheckFunction(const Function& function) {
     return Invalid(function, "expected a number from 1, found 0");
   }
   if ((!may_have_number && function.first != 0) || (!takes_text && !function.text.empty()) ||
-      (!takes_count && function.count != 0)) {
+      (!takes_count && function.count != 0) || (!takes_parts && !function.parts.empty())) {
     return Invalid(function, "it has an argument too many");
   }
   if (function.kind == FunctionKind::kDateTrunc && !IsUnit(function.text)) {
@@ -243,6 +252,77 @@ Status CheckFunction(const Function& function) {
     return Invalid(function, base::Quote(function.text) +
                                  " is no path: expected $ and then .name, .\"any name\" or [0]");
   }
+  return {};
+}
+
+// Of lists of such functions the text would grow without bound.
+bool TakesValueTwice(const Function& function) {
+  return std::ranges::count(function.parts, ConcatPart::Kind::kValue, &ConcatPart::kind) > 1;
+}
+
+// Columns are joined to one value, once.
+Status CheckJoined(std::span<const Function> functions) {
+  const auto joining = std::ranges::find_if(functions, JoinsColumns);
+  if (joining == functions.end()) return {};
+  if (std::find_if(joining + 1, functions.end(), JoinsColumns) != functions.end()) {
+    return Invalid(*joining, "two of them join columns: name all columns in one");
+  }
+  const auto several = std::find_if(functions.begin(), joining, IsMultiValued);
+  if (several == joining) return {};
+  return Invalid(*joining, "columns are joined to one value, not to the several of " +
+                               std::string(FunctionName(several->kind)));
+}
+
+enum FunctionTag : uint64_t { kFunctionKind = 1, kFirst = 3, kCount = 5, kText = 7, kPart = 9 };
+enum PartTag : uint64_t { kPartKind = 1, kPartText = 3, kPartFamily = 5, kPartQualifier = 7 };
+
+std::string EncodePart(const ConcatPart& part, FamilyId family) {
+  std::string out;
+  AppendNumberField(&out, kPartKind, static_cast<uint64_t>(part.kind));
+  if (part.kind == ConcatPart::Kind::kText) AppendField(&out, kPartText, part.text);
+  if (part.kind == ConcatPart::Kind::kColumn) {
+    AppendNumberField(&out, kPartFamily, family.value);
+    AppendField(&out, kPartQualifier, part.qualifier);
+  }
+  return out;
+}
+
+// Adds it to the parts, and the family of a column.
+Status DecodePart(std::string_view bytes, std::vector<ConcatPart>* parts,
+                  std::vector<FamilyId>* families) {
+  FieldReader fields(bytes, "part record");
+  ConcatPart part;
+  std::optional<FamilyId> family;
+  std::optional<std::string> qualifier;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kPartKind:
+        part.kind = static_cast<ConcatPart::Kind>(
+            fields.Number(static_cast<uint64_t>(ConcatPart::Kind::kColumn)));
+        break;
+      case kPartText:
+        part.text = std::string(fields.Bytes());
+        break;
+      case kPartFamily:
+        family = FamilyId(static_cast<uint8_t>(fields.Number(UINT8_MAX)));
+        break;
+      case kPartQualifier:
+        qualifier = std::string(fields.Bytes());
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kPartKind}));
+  const bool is_column = part.kind == ConcatPart::Kind::kColumn;
+  if (family.has_value() != is_column || qualifier.has_value() != is_column) {
+    return Status::Corruption("part record: expected a family and a qualifier of a column alone");
+  }
+  if (is_column) {
+    part.qualifier = *std::move(qualifier);
+    families->push_back(*family);
+  }
+  parts->push_back(std::move(part));
   return {};
 }
 
@@ -306,7 +386,11 @@ Status CheckFunctions(std::span<const Function> functions) {
     if (i > 0 && functions[i].kind == FunctionKind::kTimestampOf) {
       return Invalid(functions[i], "expected a column, found what a function returns");
     }
+    if (i > 0 && TakesValueTwice(functions[i])) {
+      return Invalid(functions[i], "what a function returns is joined once");
+    }
   }
+  RETURN_IF_ERROR(CheckJoined(functions));
   const auto first = std::ranges::find_if(functions, IsMultiValued);
   if (first == functions.end()) return {};
   const auto second = std::find_if(first + 1, functions.end(), IsMultiValued);
@@ -320,9 +404,13 @@ bool AreMultiValued(std::span<const Function> functions) {
 }
 
 bool AreTrigrams(std::span<const Function> functions) {
-  return std::ranges::any_of(functions, [](const Function& function) {
-    return function.kind == FunctionKind::kTrigrams;
-  });
+  return std::ranges::any_of(
+      functions, [](const Function& function) { return function.kind == FunctionKind::kTrigrams; });
+}
+
+bool HaveConcat(std::span<const Function> functions) {
+  return std::ranges::any_of(
+      functions, [](const Function& function) { return function.kind == FunctionKind::kConcat; });
 }
 
 void PinFunctions(std::span<Function> functions) {
@@ -371,7 +459,7 @@ Result<ColumnType> TypeOfFunctions(std::span<const Function> functions,
 }
 
 bool ApplyFunctions(std::span<const Function> functions, std::string_view value, int64_t timestamp,
-                    std::string* result) {
+                    std::string* result, std::span<const std::string_view> joined) {
   if (functions.front().kind == FunctionKind::kTimestampOf) {
     result->clear();
   } else if (value.size() > kFunctionValueBytesMax) {
@@ -379,19 +467,21 @@ bool ApplyFunctions(std::span<const Function> functions, std::string_view value,
   } else {
     result->assign(value);
   }
-  return std::ranges::all_of(
-      functions, [=](const Function& function) { return Apply(function, timestamp, result); });
+  return std::ranges::all_of(functions, [=](const Function& function) {
+    return Apply(function, timestamp, joined, result);
+  });
 }
 
 void ApplyMultiValued(std::span<const Function> functions, std::string_view value,
-                      int64_t timestamp, ValueList* results) {
+                      int64_t timestamp, ValueList* results,
+                      std::span<const std::string_view> joined) {
   results->Clear();
   if (ArePinnedByOthers(functions)) return;
   const auto several = std::ranges::find_if(functions, IsMultiValued);
   const auto before = std::span(functions.begin(), several);
   std::string text(before.empty() ? value : std::string_view());
   if (before.empty() ? value.size() > kFunctionValueBytesMax
-                     : !ApplyFunctions(before, value, timestamp, &text)) {
+                     : !ApplyFunctions(before, value, timestamp, &text, joined)) {
     return;
   }
   const auto after = std::span(several + 1, functions.end());
@@ -401,6 +491,60 @@ void ApplyMultiValued(std::span<const Function> functions, std::string_view valu
   for (size_t i = 0; i < values.size(); ++i) {
     if (ApplyFunctions(after, values[i], timestamp, &text)) results->Add(text);
   }
+}
+
+// Arguments that a function does not take are left out.
+std::string EncodeFunction(const Function& function, std::span<const FamilyId>* families) {
+  std::string out;
+  AppendNumberField(&out, kFunctionKind, static_cast<uint64_t>(function.kind));
+  if (function.first != 0) AppendNumberField(&out, kFirst, function.first);
+  if (function.count != 0) AppendNumberField(&out, kCount, function.count);
+  if (!function.text.empty()) AppendField(&out, kText, function.text);
+  for (const ConcatPart& part : function.parts) {
+    FamilyId family;
+    if (part.kind == ConcatPart::Kind::kColumn) {
+      family = families->front();
+      *families = families->subspan(1);
+    }
+    AppendField(&out, kPart, EncodePart(part, family));
+  }
+  return out;
+}
+
+Result<Function> DecodeFunction(std::string_view bytes, std::vector<FamilyId>* families) {
+  FieldReader fields(bytes, "function record");
+  Function function;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kFunctionKind:
+        function.kind = static_cast<FunctionKind>(fields.Number(UINT8_MAX));
+        if (FunctionName(function.kind) == "unknown") {
+          fields.Fail(Status::Unsupported("function record: unknown function " +
+                                          std::to_string(static_cast<int>(function.kind))));
+        }
+        break;
+      case kFirst:
+        function.first = fields.Number(UINT64_MAX);
+        break;
+      case kCount:
+        function.count = fields.Number(UINT64_MAX);
+        break;
+      case kText:
+        function.text = std::string(fields.Bytes());
+        break;
+      case kPart:
+        if (function.parts.size() == kConcatPartsMax) {
+          fields.FailCorrupt("expected at most " + std::to_string(kConcatPartsMax) + " parts");
+        } else {
+          fields.Fail(DecodePart(fields.Repeated(), &function.parts, families));
+        }
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kFunctionKind}));
+  return function;
 }
 
 }  // namespace tandem::format
@@ -413,6 +557,10 @@ std::string TextOf(const Functions& functions, std::string column) {
     const std::string name = std::string(format::FunctionName(function.kind)) + "(";
     if (function.kind == FunctionKind::kDateTrunc) {
       text = name + base::QuoteDoubling(function.text, '\'') + ", " + text + ")";
+      continue;
+    }
+    if (function.kind == FunctionKind::kConcat) {
+      text = format::TextOfConcat(function, text);
       continue;
     }
     text = name + text;

@@ -3,7 +3,6 @@
 #include "index/entries.h"
 
 #include <algorithm>
-#include <array>
 
 #include "format/cell/visibility.h"
 #include "format/functions.h"
@@ -103,16 +102,18 @@ bool MaySatisfy(const IndexPredicate& predicate, std::span<const Cell> cells, bo
   return TruthOf(predicate, puts) != Truth::kFalse;
 }
 
-// Of a partial index over a multi-valued column: each value of the current Put has an entry. A row
-// without a value has one that leaves the column out.
-void AddSeveral(const IndexColumnRecord& column, const ColumnCells& found, const Cell* current,
-                bool has_current, RowIndexFacts* facts) {
+// Of a multi-valued column in an index that needs order: each value of the current Put has an
+// entry. A row without a value has one that leaves the column out.
+void AddSeveral(const IndexColumnRecord& column, const ColumnCells& found,
+                std::span<const Cell* const> current, bool has_current, RowIndexFacts* facts) {
   PutKeys scratch;
   for (const Cell& put : found.cells) {
-    if (put.kind != CellKind::kPut) continue;
-    const std::span<const std::string_view> keys = scratch.Of(column, put);
+    const bool is_current = &put == current.front();
+    // An older Put is joined with nothing.
+    if (put.kind != CellKind::kPut || (!is_current && !column.joined.empty())) continue;
+    const std::span<const std::string_view> keys = scratch.Of(column, put, current.subspan(1));
     facts->present |= !keys.empty();
-    if (!has_current || &put != current) continue;
+    if (!has_current || !is_current) continue;
     for (const std::string_view key : keys) facts->entries.push_back({std::string(key), true});
   }
   if (!has_current || !facts->entries.empty()) return;
@@ -127,37 +128,40 @@ void FactsOfColumns(const IndexRecord& index, std::string_view row_key, std::spa
   const IndexColumnRecord& first = index.columns.front();
   const Cell row_put = RowKeyPut(row_key);
   *facts = {};
-  std::array<const Cell*, kIndexColumnsMax> current;
+  std::vector<const Cell*> current(index.places());
   ColumnCells of_first;
   bool has_current = false;
-  for (size_t i = 0; i < index.columns.size(); ++i) {
-    const ColumnCells found = FindColumn(index.columns[i], row_put, cells);
-    if (i == 0) of_first = found;
+  index.ForEachPlace([&](const IndexColumnRecord& column, size_t place) {
+    const ColumnCells found = FindColumn(column, row_put, cells);
+    if (place == 0) of_first = found;
     has_current |= !found.empty();
-    current[i] = CurrentPut(found);
-    facts->complete &= !HasHiddenPut(index.columns[i], found);
-  }
+    current[place] = CurrentPut(found);
+    if (place < index.columns.size()) facts->complete &= !HasHiddenPut(column, found);
+  });
   facts->touched = !of_first.empty();
   std::string key, first_key;
   if (index.where.has_value()) {
     const bool may_satisfy = MaySatisfy(*index.where, cells, &has_current);
     has_current &= may_satisfy;
   }
-  if (IsMultiValued(first)) return AddSeveral(first, of_first, current[0], has_current, facts);
+  if (IsMultiValued(first)) return AddSeveral(first, of_first, current, has_current, facts);
   if (has_current) {
-    const size_t keys = AppendEntry(index, std::span(current).first(index.columns.size()), &key);
+    const size_t keys = AppendEntry(index, current, &key);
     has_current = keys > 0 || !index.is_of_row_key_alone();
   }
   if (has_current) {
     facts->entries.push_back({std::move(key), true});
   }
-  facts->present = current[0] != nullptr && AppendPutKey(first, *current[0], &first_key);
+  const JoinedPuts joined = std::span(current).subspan(index.columns.size());
+  facts->present = current[0] != nullptr &&
+                   AppendPutKey(first, *current[0], &first_key, joined.first(first.joined.size()));
   for (const Cell& cell : of_first.cells) {
+    if (!first.joined.empty()) break;  // An older Put is joined with nothing.
     if (cell.kind != CellKind::kPut || &cell == current[0]) continue;
     key.clear();
     if (!AppendPutKey(first, cell, &key)) continue;
     facts->present = true;
-    if (index.where.has_value()) continue;
+    if (index.needs_order()) continue;
     if (key == first_key) continue;  // The current entry starts with it.
     for (size_t i = 1; i < index.columns.size(); ++i) AppendAbsentKey(index.columns[i], &key);
     facts->entries.push_back({std::move(key), false});
@@ -202,13 +206,14 @@ bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
 
 size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out) {
   size_t keys = 0;
-  for (size_t i = 0; i < puts.size(); ++i) {
-    if (puts[i] != nullptr && AppendPutKey(index.columns[i], *puts[i], out)) {
-      ++keys;
-    } else {
-      AppendAbsentKey(index.columns[i], out);
-    }
-  }
+  ForEachColumnOf(index, puts,
+                  [&](const IndexColumnRecord& column, const Cell* put, JoinedPuts joined) {
+                    if (put != nullptr && AppendPutKey(column, *put, out, joined)) {
+                      ++keys;
+                    } else {
+                      AppendAbsentKey(column, out);
+                    }
+                  });
   return keys;
 }
 

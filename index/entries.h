@@ -14,6 +14,9 @@
 // An index over parts of the row key, or over some and columns, is kept as one over several columns
 // too: each row of a source has a Put of its key there (RowKeyPut). A row has no entry if it has
 // the row key alone and the functions make no value of it.
+// An index over a column that joins others (concat) is kept as one over all of them. The column has
+// a value in a source that has Puts of all that it joins, and else is left out. It has the current
+// entries alone.
 // A column that has no such Put there is encoded as absent, and that means: not known here. The row
 // may have the column in another source (engine/source/column_order.h). So a write reads no old
 // row.
@@ -76,8 +79,21 @@ bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell);
 /// is indexed or included, or a DeleteFamily of a family that has one.
 bool ConcernsIndex(const TableRecord& table, const Cell& cell);
 
-/// Appends the entry of an index whose columns have the Puts, one for each; nullptr: none. A Put
-/// without a key counts as none. Returns how many have a key. Requires: no column is multi-valued.
+/// Calls `use(column, put, joined)` for each column of an index with its Put, and those of the
+/// columns that it joins. `puts`: by place (IndexRecord::ForEachPlace); nullptr: none.
+template <typename Use>
+void ForEachColumnOf(const IndexRecord& index, std::span<const Cell* const> puts, Use&& use) {
+  JoinedPuts rest = puts.subspan(index.columns.size());
+  for (size_t i = 0; i < index.columns.size(); ++i) {
+    const size_t joined = index.columns[i].joined.size();
+    use(index.columns[i], puts[i], rest.first(joined));
+    rest = rest.subspan(joined);
+  }
+}
+
+/// Appends the entry of an index whose columns have the Puts, one for each place
+/// (IndexRecord::ForEachPlace); nullptr: none. A column without a key counts as absent. Returns how
+/// many have a key. Requires: no column is multi-valued.
 size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out);
 
 /// Fills `*facts` (replaced). Requires: `cells` is one row as the file holds it, at least the cells

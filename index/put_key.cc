@@ -2,7 +2,9 @@
 #include "index/put_key.h"
 
 #include <algorithm>
+#include <array>
 
+#include "base/check.h"
 #include "base/status_macros.h"
 #include "format/cell/overflow_value.h"
 #include "format/functions.h"
@@ -19,23 +21,52 @@ Cell RowKeyPut(std::string_view row_key) {
   return put;
 }
 
+namespace {
+
+/// The values of the columns that a column joins.
+class JoinedValues {
+ public:
+  /// False: a column has none that functions take. Lifetime: of the Puts.
+  bool Take(const IndexColumnRecord& column, JoinedPuts puts) {
+    DCHECK(puts.size() == column.joined.size());
+    if (puts.size() != column.joined.size()) return false;
+    for (const Cell* put : puts) {
+      const bool is_taken =
+          put != nullptr && !put->is_overflow() && put->value.size() <= kFunctionValueBytesMax;
+      if (!is_taken) return false;
+      values_[count_++] = put->value;
+    }
+    return true;
+  }
+  std::span<const std::string_view> span() const { return std::span(values_).first(count_); }
+
+ private:
+  std::array<std::string_view, kConcatPartsMax> values_;
+  size_t count_ = 0;
+};
+
+}  // namespace
+
 bool IsMultiValued(const IndexColumnRecord& column) { return AreMultiValued(column.functions); }
 
-void ValuesOfPut(const IndexColumnRecord& column, const Cell& put, ValueList* values) {
+void ValuesOfPut(const IndexColumnRecord& column, const Cell& put, ValueList* values,
+                 JoinedPuts joined) {
   values->Clear();
   const bool is_of_value = column.functions.front().kind != FunctionKind::kTimestampOf;
-  if (is_of_value && put.is_overflow()) return;
-  ApplyMultiValued(column.functions, put.value, put.timestamp, values);
+  JoinedValues others;
+  if ((is_of_value && put.is_overflow()) || !others.Take(column, joined)) return;
+  ApplyMultiValued(column.functions, put.value, put.timestamp, values, others.span());
 }
 
-std::span<const std::string_view> PutKeys::Of(const IndexColumnRecord& column, const Cell& put) {
+std::span<const std::string_view> PutKeys::Of(const IndexColumnRecord& column, const Cell& put,
+                                              JoinedPuts joined) {
   key_.clear();
   keys_.clear();
   if (!IsMultiValued(column)) {
-    if (AppendPutKey(column, put, &key_)) keys_.push_back(key_);
+    if (AppendPutKey(column, put, &key_, joined)) keys_.push_back(key_);
     return keys_;
   }
-  ValuesOfPut(column, put, &values_);
+  ValuesOfPut(column, put, &values_, joined);
   ends_.clear();
   for (size_t i = 0; i < values_.size(); ++i) {
     if (AppendKeyIfFits(column, values_[i], &key_)) ends_.push_back(key_.size());
@@ -58,20 +89,23 @@ std::span<const std::string_view> PutKeys::Of(const IndexColumnRecord& column,
   return Of(column, put);
 }
 
-bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* value) {
+bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* value,
+                JoinedPuts joined) {
   static_assert(kFunctionValueBytesMax == kInlineValueBytesMax);
   const bool is_of_value = column.functions.front().kind != FunctionKind::kTimestampOf;
-  if (is_of_value && put.is_overflow()) return false;
-  return ApplyFunctions(column.functions, put.value, put.timestamp, value);
+  JoinedValues others;
+  if ((is_of_value && put.is_overflow()) || !others.Take(column, joined)) return false;
+  return ApplyFunctions(column.functions, put.value, put.timestamp, value, others.span());
 }
 
 // No value that is long enough to overflow has a key.
-bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out) {
+bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out,
+                  JoinedPuts joined) {
   if (column.functions.empty()) {
     return !put.is_overflow() && AppendKeyIfFits(column, put.value, out);
   }
   std::string made;
-  return ValueOfPut(column, put, &made) && AppendKeyIfFits(column, made, out);
+  return ValueOfPut(column, put, &made, joined) && AppendKeyIfFits(column, made, out);
 }
 
 bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64_t timestamp,
@@ -96,11 +130,12 @@ Status CheckValues(const IndexColumnRecord& column, std::string_view value) {
 
 }  // namespace
 
-// Text that functions make is no longer than the value or short, so most values are known to fit
-// unseen.
+// Text that functions make is no longer than the value or short, unless concat adds to it, so most
+// values are known to fit unseen.
 Status CheckPutValue(const IndexColumnRecord& column, std::string_view value) {
   if (column.functions.empty()) return CheckIndexValue(column, value);
-  if (column.type != ColumnType::kText || AlwaysFitsIndex(value.size())) return {};
+  if (column.type != ColumnType::kText || !column.joined.empty()) return {};
+  if (AlwaysFitsIndex(value.size()) && !HaveConcat(column.functions)) return {};
   if (IsMultiValued(column)) return CheckValues(column, value);
   std::string made;
   if (!ApplyFunctions(column.functions, value, 0, &made) || !IsUtf8(made)) return {};

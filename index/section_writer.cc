@@ -107,7 +107,7 @@ struct IndexSectionWriter::Impl {
   std::vector<Input> inputs;
   RowIndexFacts facts;
   std::string key;
-  std::vector<const Cell*> puts;                // Of the columns of a row; nullptr: none.
+  std::vector<const Cell*> puts;                // Of a row, by place; nullptr: none.
   Cell row_put;                                 // Of its key.
   std::vector<const Cell*> where_puts;          // Likewise, of those of the predicate.
   std::optional<IndexRecordCollector> records;  // nullopt: the index includes no columns.
@@ -122,7 +122,7 @@ IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression com
     impl_->current_part.values = std::make_unique<ValueCollector>();
     impl_->older_part.values = std::make_unique<ValueCollector>();
   }
-  impl_->puts.resize(index.columns.size());
+  impl_->puts.resize(index.places());
   if (index.where.has_value()) impl_->where_puts.resize(index.where->columns.size());
   if (!index.included.empty()) impl_->records.emplace(CoveredColumns(index));
   impl_->compression = compression;
@@ -170,9 +170,11 @@ bool IndexSectionWriter::Impl::FindSinglePuts(std::string_view row_key,
     *put = found.empty() ? nullptr : found.cells.data();
     return found.empty() || found.is_single_put();
   };
-  for (size_t i = 0; i < puts.size(); ++i) {
-    if (!find(index.columns[i], &puts[i])) return false;
-  }
+  bool are_single = true;
+  index.ForEachPlace([&](const IndexColumnRecord& column, size_t place) {
+    are_single = are_single && find(column, &puts[place]);
+  });
+  if (!are_single) return false;
   for (size_t i = 0; i < where_puts.size(); ++i) {
     if (!find(index.where->columns[i], &where_puts[i])) return false;
   }
@@ -182,7 +184,7 @@ bool IndexSectionWriter::Impl::FindSinglePuts(std::string_view row_key,
 void IndexSectionWriter::Impl::AddSinglePuts(Ordinal ordinal, std::string_view row_key) {
   const std::optional<size_t> keys = AppendSinglePuts();
   if (!keys.has_value()) return;
-  if (*keys < puts.size()) is_complete &= !HasHiddenPut();
+  if (*keys < index.columns.size()) is_complete &= !HasHiddenPut();
   const bool has_first = !key.empty() && !StartsAbsent(index.columns.front(), key);
   Mark(ordinal, has_first, puts.front() != nullptr);
   if (!key.empty() && MaySatisfy()) Collect(ordinal, row_key, key, true);
@@ -202,7 +204,7 @@ std::optional<size_t> IndexSectionWriter::Impl::AppendSinglePuts() {
 }
 
 bool IndexSectionWriter::Impl::HasHiddenPut() const {
-  for (size_t i = 0; i < puts.size(); ++i) {
+  for (size_t i = 0; i < index.columns.size(); ++i) {
     if (puts[i] != nullptr && IsHiddenFrom(index.columns[i], *puts[i])) return true;
   }
   return false;

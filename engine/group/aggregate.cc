@@ -54,6 +54,7 @@ Result<format::IndexColumnRecord> BindColumn(const std::string& text,
   column.qualifier = parsed->qualifier;
   column.functions = parsed->functions;
   format::PinFunctions(column.functions);
+  RETURN_IF_ERROR(format::JoinColumns(table, &column));
   if (column.functions.empty()) {
     column.type = parsed->type.value_or(table.TypeOf(family->id, column.qualifier));
   } else {
@@ -225,9 +226,8 @@ class GroupOpener {
   const format::IndexRecord* IndexInOrderOf(
       const std::vector<format::IndexColumnRecord>& columns) const {
     for (const format::IndexRecord& index : spec_->table->indexes) {
-      const bool is_usual = !index.where.has_value() &&
-                            index.state != format::IndexState::kDropping && MayUse(index.name) &&
-                            index.columns.size() >= columns.size();
+      const bool is_usual = !index.needs_order() && index.state != format::IndexState::kDropping &&
+                            MayUse(index.name) && index.columns.size() >= columns.size();
       if (!is_usual || format::ArePinnedByOthers(index.columns.front().functions)) continue;
       const bool is_same =
           std::ranges::equal(columns, std::span(index.columns).first(columns.size()),
@@ -480,9 +480,9 @@ Result<GroupSpec> BindGroups(const AggregateOptions& options,
     if (std::ranges::any_of(spec.columns, is_same)) return;
     spec.columns.push_back({.family = family, .qualifier = column.qualifier});
   };
-  std::ranges::for_each(spec.keys, add);
+  for (const format::IndexColumnRecord& key : spec.keys) key.ForEachJoined(add);
   for (const GroupSpec::Value& value : spec.values) {
-    if (value.column.has_value()) add(*value.column);
+    if (value.column.has_value()) value.column->ForEachJoined(add);
   }
   return spec;
 }

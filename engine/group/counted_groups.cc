@@ -318,7 +318,7 @@ const format::IndexRecord* IndexToCount(const GroupSpec& spec, const BoundPredic
                             format::HasSameValues(root.leaf.column, column);
   if (!is_true && !is_of_column) return nullptr;
   const auto serves = [&column](const format::IndexRecord& index) {
-    return index.columns.size() == 1 && !index.where.has_value() &&
+    return index.columns.size() == 1 && !index.needs_order() &&
            index.state != format::IndexState::kDropping &&
            format::HasSameValues(index.columns.front(), column) &&
            !format::ArePinnedByOthers(column.functions);

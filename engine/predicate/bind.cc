@@ -341,6 +341,11 @@ class Binder {
     }
     leaf->column.functions = predicate.functions();
     format::PinFunctions(leaf->column.functions);
+    RETURN_IF_ERROR(format::JoinColumns(table_, &leaf->column));
+    if (!leaf->column.joined.empty() && versions_ == DecidingVersions::kAny) {
+      return Status::InvalidArgument("any_version: " + format::Described(leaf->column) +
+                                     " is of several columns, which have no versions in common");
+    }
     if (leaf->column.functions.empty()) {
       leaf->column.type =
           predicate.type().value_or(table_.TypeOf(leaf->column.family, predicate.qualifier()));

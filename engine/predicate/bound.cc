@@ -29,7 +29,9 @@ using ColumnNames = std::vector<std::pair<format::FamilyId, std::string_view>>;
 
 void AddNodeColumns(const BoundNode& node, ColumnNames* columns) {
   if (node.kind == Kind::kLeaf && !node.leaf.is_row_key && !node.leaf.column.is_of_row_key()) {
-    columns->emplace_back(node.leaf.column.family, node.leaf.column.qualifier);
+    node.leaf.column.ForEachJoined([columns](const format::IndexColumnRecord& column) {
+      columns->emplace_back(column.family, column.qualifier);
+    });
   }
   for (const BoundNode& child : node.children) AddNodeColumns(child, columns);
 }
@@ -87,6 +89,14 @@ const format::Cell* FindNewest(const format::IndexColumnRecord& column,
   return nullptr;
 }
 
+void FindJoined(const format::IndexColumnRecord& column, std::span<const format::Cell> cells,
+                std::vector<const format::Cell*>* puts) {
+  puts->clear();
+  for (const format::IndexColumnRecord& joined : column.joined) {
+    puts->push_back(FindNewest(joined, cells));
+  }
+}
+
 std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
                                        const format::IndexColumnRecord& column) {
   std::vector<format::KeyRange> ranges;
@@ -134,6 +144,7 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
   const format::Cell* cell =
       leaf.column.is_of_row_key() ? &row_put_ : FindNewest(leaf.column, cells);
   if (cell == nullptr) return leaf.accepts_null;
+  FindJoined(leaf.column, cells, &joined_);
   ASSIGN_OR_RETURN(const Verdict verdict, Judge(leaf, *cell));
   return verdict == Verdict::kAbsent ? leaf.accepts_null : verdict == Verdict::kTrue;
 }
@@ -142,6 +153,7 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
 Result<bool> BoundPredicate::MatchesVersions(const BoundLeaf& leaf,
                                              std::span<const format::Cell> cells) {
   bool has_any = false;
+  joined_.clear();
   for (const format::Cell& cell : cells) {
     if (cell.qualifier != leaf.column.qualifier || cell.family != leaf.column.family) continue;
     ASSIGN_OR_RETURN(const Verdict verdict, Judge(leaf, cell));
@@ -159,7 +171,7 @@ Result<BoundPredicate::Verdict> BoundPredicate::Judge(const BoundLeaf& leaf,
   if (format::IsMultiValued(leaf.column)) return JudgeValues(leaf, cell);
   if (leaf.column.type == ColumnType::kText) return JudgeText(leaf, cell);
   if (leaf.column.type != ColumnType::kBytes) {
-    const bool fits = format::AppendPutKey(leaf.column, cell, &scratch_);
+    const bool fits = format::AppendPutKey(leaf.column, cell, &scratch_, joined_);
     return fits ? Of(leaf.values.Contains(scratch_)) : Verdict::kAbsent;
   }
   if (leaf.values.is_all() && !leaf.part.has_value()) return Verdict::kTrue;
@@ -169,12 +181,17 @@ Result<BoundPredicate::Verdict> BoundPredicate::Judge(const BoundLeaf& leaf,
   return Of(leaf.Accepts(scratch_));
 }
 
+// Whether values_ are those of the cell, by the leaf's functions.
+bool BoundPredicate::AreSameValues(const BoundLeaf& leaf, const format::Cell& cell) const {
+  return values_cell_ == &cell && values_column_->functions == leaf.column.functions;
+}
+
 BoundPredicate::Verdict BoundPredicate::JudgeValues(const BoundLeaf& leaf,
                                                     const format::Cell& cell) {
-  if (values_cell_ != &cell || *values_functions_ != leaf.column.functions) {
-    format::ValuesOfPut(leaf.column, cell, &values_);
+  if (!AreSameValues(leaf, cell)) {
+    format::ValuesOfPut(leaf.column, cell, &values_, joined_);
     values_cell_ = &cell;
-    values_functions_ = &leaf.column.functions;
+    values_column_ = &leaf.column;
   }
   bool has_any = false;
   for (size_t i = 0; i < values_.size(); ++i) {
@@ -195,7 +212,7 @@ BoundPredicate::Verdict BoundPredicate::JudgeValues(const BoundLeaf& leaf,
 BoundPredicate::Verdict BoundPredicate::JudgeText(const BoundLeaf& leaf, const format::Cell& cell) {
   std::string_view text = cell.value;
   if (!leaf.column.functions.empty()) {
-    if (!format::ValueOfPut(leaf.column, cell, &scratch_)) return Verdict::kAbsent;
+    if (!format::ValueOfPut(leaf.column, cell, &scratch_, joined_)) return Verdict::kAbsent;
     text = scratch_;
   } else if (cell.is_overflow()) {
     return Verdict::kAbsent;

@@ -90,7 +90,8 @@ class BoundPredicate {
  public:
   /// Errors: kNotFound (family), kInvalidArgument (a literal that is not of its column's type: the
   /// message names both; a prefix of a column that is neither bytes nor text; an invalid
-  /// predicate; a parameter without a value; a tuple, if any version decides), kCancelled.
+  /// predicate; a parameter without a value; a tuple or columns that are joined, if any version
+  /// decides), kCancelled.
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table,
                                      const base::Cancellation& cancellation = {},
                                      const ParameterValues& values = {},
@@ -127,6 +128,7 @@ class BoundPredicate {
   Result<Verdict> Judge(const BoundLeaf& leaf, const format::Cell& cell);
   Verdict JudgeText(const BoundLeaf& leaf, const format::Cell& cell);
   Verdict JudgeValues(const BoundLeaf& leaf, const format::Cell& cell);
+  bool AreSameValues(const BoundLeaf& leaf, const format::Cell& cell) const;
 
   BoundNode root_;
   format::Cell row_put_;  // Of the row that Matches looks at.
@@ -134,12 +136,16 @@ class BoundPredicate {
   // Of the row that Matches looks at: several leaves may be over one multi-valued column.
   format::ValueList values_;
   const format::Cell* values_cell_ = nullptr;  // nullptr: of none.
-  const Functions* values_functions_ = nullptr;
+  const format::IndexColumnRecord* values_column_ = nullptr;
+  std::vector<const format::Cell*> joined_;  // Of the leaf that Matches looks at.
 };
 
 /// The newest cell of a column among visible ones; nullptr when there is none.
 const format::Cell* FindNewest(const format::IndexColumnRecord& column,
                                std::span<const format::Cell> cells);
+/// Replaces `*puts` by those of the columns that the column joins.
+void FindJoined(const format::IndexColumnRecord& column, std::span<const format::Cell> cells,
+                std::vector<const format::Cell*>* puts);
 /// Whether values of the type compare as their bytes do, without being encoded.
 inline bool ComparesAsBytes(ColumnType type) {
   return type == ColumnType::kBytes || type == ColumnType::kText;

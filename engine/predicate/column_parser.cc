@@ -6,6 +6,7 @@
 
 #include "base/guarded.h"
 #include "base/status_macros.h"
+#include "format/function/concat.h"
 #include "format/functions.h"
 #include "format/value_text.h"
 #include "tandem/limits.h"
@@ -72,6 +73,10 @@ class ColumnParser {
     }
     Function function{.kind = *kind};
     RETURN_IF_ERROR(tokens_.ExpectSymbol("("));
+    if (*kind == FunctionKind::kConcat) {
+      RETURN_IF_ERROR(ParseParts(name, &function));
+      return AddFunction(name, std::move(function));
+    }
     if (*kind == FunctionKind::kDateTrunc) {
       ASSIGN_OR_RETURN(function.text, ExpectText("a unit in quotes"));
       RETURN_IF_ERROR(tokens_.ExpectSymbol(","));
@@ -81,12 +86,56 @@ class ColumnParser {
       return SyntaxError(name, "a function of the row key, which has no timestamp");
     }
     RETURN_IF_ERROR(ParseArguments(&function));
+    return AddFunction(name, std::move(function));
+  }
+
+  Status AddFunction(const Token& name, Function function) {
     RETURN_IF_ERROR(tokens_.ExpectSymbol(")"));
     column_.functions.push_back(std::move(function));
     const Status status = format::CheckFunctions(column_.functions);
     if (status.ok()) return status;
     return Status::InvalidArgument("at position " + std::to_string(name.position) + ": " +
                                    std::string(status.message()));
+  }
+
+  // Those of concat. The column is what has functions, else the first one.
+  Status ParseParts(const Token& name, Function* function) {
+    std::vector<std::optional<ParsedColumn>> operands;  // nullopt: of a text.
+    do {
+      if (function->parts.size() == kConcatPartsMax) {
+        return SyntaxError(tokens_.Peek(), "at most " + std::to_string(kConcatPartsMax) + " parts");
+      }
+      function->parts.emplace_back();
+      operands.emplace_back();
+      if (tokens_.Peek().kind == Token::Kind::kValue) {
+        function->parts.back() = ConcatPart::Text(tokens_.Take().text);
+        continue;
+      }
+      ColumnParser operand(&tokens_);
+      operand.depth_ = depth_;
+      RETURN_IF_ERROR(operand.ParseOperand("a column or a text in quotes"));
+      operands.back() = std::move(operand.column_);
+    } while (tokens_.TakeSymbol(","));
+    const auto is_column = [](const auto& operand) { return operand.has_value(); };
+    const auto is_made = [](const auto& operand) {
+      return operand.has_value() && (operand->is_row_key || !operand->functions.empty());
+    };
+    auto own = std::ranges::find_if(operands, is_made);
+    if (own == operands.end()) own = std::ranges::find_if(operands, is_column);
+    if (own == operands.end()) return SyntaxError(name, "a column among the parts of concat");
+    column_ = **own;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (!operands[i].has_value()) continue;
+      ParsedColumn& operand = *operands[i];
+      if (operand == column_) continue;
+      if (is_made(operands[i])) {
+        return SyntaxError(name, "a concat with functions of one column alone, or around it");
+      }
+      function->parts[i] =
+          ConcatPart::Column(std::move(operand.family), std::move(operand.qualifier));
+    }
+    if (!column_.is_row_key || !format::JoinsColumns(*function)) return {};
+    return SyntaxError(name, "a concat of _row and texts, without columns");
   }
 
   // Those after the column.

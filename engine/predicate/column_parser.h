@@ -8,6 +8,9 @@
 //               | split_part ( operand , 'separator' , number )
 //               | bucket ( operand , number ) | json ( operand , 'path' )
 //               | date_trunc ( 'unit' , operand )
+//               | concat ( part , part , ... )
+//   part        'text' | operand: the first name of a column, or what functions make of one, and
+//               then plain names of columns or the same again
 #pragma once
 
 #include <optional>
@@ -52,6 +55,7 @@ struct ParsedColumn {
   bool is_row_key = false;
   Functions functions = {};
   std::optional<ColumnType> type = {};
+  bool operator==(const ParsedColumn&) const = default;
 };
 
 /// `expected` says in an error what should begin here. Errors: kInvalidArgument with the position.

@@ -181,8 +181,8 @@ AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundNode& node) const 
   if (leaf.is_row_key) return AccessByKeys(leaf);
   std::vector<AndWay> ways;
   for (const format::IndexRecord& index : table_.indexes) {
-    if (!index.where.has_value() || !MayUse(index, node)) continue;
-    ASSIGN_OR_RETURN(std::optional<AndWay> way, WayByPartial(index, node));
+    if (!index.needs_order() || !MayUse(index, node)) continue;
+    ASSIGN_OR_RETURN(std::optional<AndWay> way, WayInOrder(index, node));
     if (!way.has_value()) continue;
     way->access.exact &= !way->access.is_intersection();
     ways.push_back(*std::move(way));
@@ -197,7 +197,7 @@ AccessPathFinder::Found AccessPathFinder::FindOfAllRows(const BoundNode& node) c
   const BoundLeaf& leaf = node.leaf;
   if (leaf.part.has_value()) return FindTrigrams(leaf);
   const auto may_use = [&](const format::IndexRecord& candidate) {
-    return !candidate.where.has_value() && MayUse(candidate, node);
+    return !candidate.needs_order() && MayUse(candidate, node);
   };
   const auto may_cover = [&](const format::IndexRecord& candidate) {
     const auto covering = std::span(indexes_).first(covering_);
@@ -209,15 +209,15 @@ AccessPathFinder::Found AccessPathFinder::FindOfAllRows(const BoundNode& node) c
   return std::optional(AccessBy(*index, leaf));
 }
 
-// By its conditions on the first columns, else by all of its entries, unless rows without any cell
-// that the index depends on may match.
-Result<std::optional<AndWay>> AccessPathFinder::WayByPartial(const format::IndexRecord& index,
-                                                             const BoundNode& node) const {
+// By its conditions on the first columns, else by all entries of a partial index, unless rows
+// without any cell that the index depends on may match.
+Result<std::optional<AndWay>> AccessPathFinder::WayInOrder(const format::IndexRecord& index,
+                                                           const BoundNode& node) const {
   if (std::optional<CompositeRanges> ranges = FindCompositeRanges(index, node)) {
     ASSIGN_OR_RETURN(AndWay way, WayByComposite(index, *std::move(ranges)));
     return std::optional(std::move(way));
   }
-  if (HasRowsWithoutCells(index)) return std::optional<AndWay>();
+  if (!index.where.has_value() || HasRowsWithoutCells(index)) return std::optional<AndWay>();
   AndWay way{.access = {.paths = {}, .exact = false}, .conditions = {}};
   way.access.paths.push_back({.index = &index,
                               .ranges = {format::KeyRange()},
@@ -328,8 +328,8 @@ Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
   for (const format::IndexRecord* const each : indexes_) {
     const format::IndexRecord& index = *each;
     if (!MayUse(index, node)) continue;
-    if (index.where.has_value()) {
-      ASSIGN_OR_RETURN(std::optional<AndWay> way, WayByPartial(index, node));
+    if (index.needs_order()) {
+      ASSIGN_OR_RETURN(std::optional<AndWay> way, WayInOrder(index, node));
       if (way.has_value()) ways.push_back(*std::move(way));
       continue;
     }

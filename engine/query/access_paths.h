@@ -103,8 +103,8 @@ class AccessPathFinder {
   bool IsAskedFor(const format::IndexRecord& index) const;
   /// Whether the index may be used for rows that satisfy `node`.
   bool MayUse(const format::IndexRecord& index, const BoundNode& node) const;
-  Result<std::optional<AndWay>> WayByPartial(const format::IndexRecord& index,
-                                             const BoundNode& node) const;
+  Result<std::optional<AndWay>> WayInOrder(const format::IndexRecord& index,
+                                           const BoundNode& node) const;
 
   const format::TableRecord& table_;
   const std::vector<Cluster>& clusters_;

@@ -338,19 +338,21 @@ class QueryPlanner {
       }
     }
     const bool narrows = std::ranges::any_of(access.paths, [](const IndexPath& path) {
-      return path.narrow.has_value() && !path.index->where.has_value();
+      return path.narrow.has_value() && !path.index->needs_order();
     });
-    const bool is_partial = std::ranges::any_of(
-        access.paths, [](const IndexPath& path) { return path.index->where.has_value(); });
+    const auto needing = std::ranges::find_if(
+        access.paths, [](const IndexPath& path) { return path.index->needs_order(); });
     const bool in_order = std::ranges::all_of(
         plan_.clusters, [](const Cluster& cluster) { return cluster.in_order; });
     if (narrows && !in_order) {
       text += ", the first alone where timestamps go back or files are newer than the snapshot";
     }
-    if (is_partial && !in_order) {
+    if (needing != access.paths.end() && !in_order) {
+      text += needing->index->where.has_value() ? "; a partial index"
+                                                : "; an index over a concat of columns";
       text +=
-          "; a partial index is not used, and sources are scanned, where timestamps go back or "
-          "files are newer than the snapshot";
+          " is not used, and sources are scanned, where timestamps go back or files are newer than "
+          "the snapshot";
     }
     return text;
   }

@@ -279,14 +279,13 @@ Result<format::IndexSection*> UsableSection(format::StoreFile* file, format::Ind
 
 Result<format::IndexSection*> UsableSection(const FileSource& source,
                                             const format::IndexRecord& index) {
-  if (index.where.has_value() && !source.in_order)
-    return static_cast<format::IndexSection*>(nullptr);
+  if (index.needs_order() && !source.in_order) return static_cast<format::IndexSection*>(nullptr);
   return UsableSection(source.file, index.id);
 }
 
 std::optional<size_t> UsableIn(const Memstore& memstore, const Cluster& cluster,
                                const format::IndexRecord& index) {
-  if (index.where.has_value() && !cluster.in_order) return std::nullopt;
+  if (index.needs_order() && !cluster.in_order) return std::nullopt;
   return memstore.FindIndex(index.id);
 }
 

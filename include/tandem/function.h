@@ -103,7 +103,7 @@ struct RegisteredFunction {
 /// One of what kConcat joins.
 struct ConcatPart {
   enum class Kind : uint8_t {
-    kValue,   ///< What the functions before make of the column; one part at least.
+    kValue,   ///< What the functions before make of the column, once; the column: once or more.
     kText,    ///< `text`.
     kColumn,  ///< The value of another column.
   };

@@ -89,6 +89,68 @@ BOOST_AUTO_TEST_CASE(PartsBetweenSeparatorsHaveNumbers) {
   BOOST_TEST(part("\xff", 2, "a\xff\xfe") == "\xfe");
 }
 
+BOOST_AUTO_TEST_CASE(TextsAreJoined) {
+  const auto value = ConcatPart::Value();
+  const auto text = [](const char* constant) { return ConcatPart::Text(constant); };
+  BOOST_TEST(Made({Function::Concat({value, text("-x")})}, "a") == "a-x");
+  BOOST_TEST(Made({Function::Concat({text("a/"), value})}, "b") == "a/b");
+  BOOST_TEST(Made({Function::Concat({value, text(""), value})}, "ab") == "abab");
+  BOOST_TEST(Made({Function::Concat({text("\xff"), value})}, "") == "\xff");
+  BOOST_TEST(Made({Function::Lower(), Function::Concat({text("A"), value}), Function::Reverse()},
+                  "BC") == "cbA");
+  BOOST_TEST(Several({Function::Split(","), Function::Concat({value, text("!")})}, "a,b") ==
+             "a!|b!|");
+  const std::string half(kFunctionValueBytesMax / 2, 'h');
+  const Functions twice = {Function::Concat({value, value})};
+  BOOST_TEST(Made(twice, half) == half + half);
+  BOOST_TEST(Made(twice, half + "h") == "-");
+}
+
+BOOST_AUTO_TEST_CASE(ColumnsAreJoinedInTheirOrder) {
+  const Functions functions = {
+      Function::Upper(),
+      Function::Concat({ConcatPart::Column("d", "b"), ConcatPart::Value(), ConcatPart::Text("/"),
+                        ConcatPart::Column("e", "c")}),
+      Function::Split("/")};
+  BOOST_TEST(CheckFunctions(functions).ok());
+  const std::vector<std::string_view> others = {"B", "c"};
+  std::string made;
+  BOOST_TEST(ApplyFunctions(std::span(functions).first(2), "a", 0, &made, others));
+  BOOST_TEST(made == "BA/c");
+  ValueList values;
+  ApplyMultiValued(functions, "a", 0, &values, others);
+  BOOST_REQUIRE(values.size() == 2u);
+  BOOST_TEST(values[1] == "c");
+  BOOST_TEST(TextOf(functions, "d:a") == "split(concat(d:b, upper(d:a), '/', e:c), '/')");
+}
+
+BOOST_AUTO_TEST_CASE(BadConcatsAreRefused) {
+  const auto why = [](std::vector<ConcatPart> parts) {
+    return WhyNot(Function::Concat(std::move(parts)));
+  };
+  const auto value = ConcatPart::Value();
+  BOOST_TEST(why({value}) == "concat: it joins 1 parts, expected 2 to 16");
+  BOOST_TEST(why(std::vector(17, value)) == "concat: it joins 17 parts, expected 2 to 16");
+  BOOST_TEST(why({ConcatPart::Text("a"), ConcatPart::Column("", "b")}) ==
+             "concat: no part is the column that it is applied to");
+  BOOST_TEST(why({value, ConcatPart::Text(std::string(1025, 'x'))}) ==
+             "concat: a text has 1025 bytes, the limit is 1024");
+  BOOST_TEST(why({value, {.kind = ConcatPart::Kind::kText, .qualifier = "q"}}) ==
+             "concat: a part has an argument too many");
+  Function lower = Function::Lower();
+  lower.parts = {value, value};
+  BOOST_TEST(WhyNot(lower) == "lower: it has an argument too many");
+  const Function joins = Function::Concat({value, ConcatPart::Column("", "b")});
+  BOOST_TEST(CheckFunctions(Functions{joins, joins}).message() ==
+             "concat: two of them join columns: name all columns in one");
+  const Function twice = Function::Concat({value, value});
+  BOOST_TEST(CheckFunctions(Functions{twice}).ok());
+  BOOST_TEST(CheckFunctions(Functions{Function::Lower(), twice}).message() ==
+             "concat: what a function returns is joined once");
+  BOOST_TEST(CheckFunctions(Functions{Function::Split(","), joins}).message() ==
+             "concat: columns are joined to one value, not to the several of split");
+}
+
 BOOST_AUTO_TEST_CASE(CutBytesMayBeReadAsBinaryNumbers) {
   const Functions bytes = {Function::Lower(), Function::SubstringBytes(1, 8)};
   const Functions text = {Function::SubstringBytes(1, 8), Function::Lower()};

@@ -282,6 +282,46 @@ BOOST_AUTO_TEST_CASE(TrigramsOfAValueThatIsTooLongForThemAreHidden) {
 }
 
 // The key is a Put that every row has, whatever its cells.
+// The text of the row's one entry, "none" if it has no entry; and whether it is present.
+std::string JoinedEntry(const IndexRecord& index, std::vector<Cell> cells) {
+  std::sort(cells.begin(), cells.end(), CellLess);
+  RowIndexFacts facts;
+  FactsOfRow(index, "row", cells, &facts);
+  if (facts.entries.empty()) return "none";
+  BOOST_TEST(facts.entries.size() == 1u);
+  BOOST_TEST(facts.entries[0].current);
+  std::string_view key = facts.entries[0].key;
+  const auto value = DecodeIndexKey(index.columns[0], &key);
+  BOOST_REQUIRE(value.has_value());
+  BOOST_TEST(facts.present == value->has_value());
+  return value->value_or("absent");
+}
+
+BOOST_AUTO_TEST_CASE(JoinedColumnsHaveAValueWhereAllAre) {
+  IndexRecord index = IndexOn("a");
+  index.columns[0].functions = {
+      Function::Concat({ConcatPart::Value(), ConcatPart::Text("-"), ConcatPart::Column("", "b")})};
+  index.columns[0].joined = IndexOn("b").columns;
+  BOOST_TEST(index.is_of_several());
+  const Cell a = MakeCell(CellKind::kPut, "a", 2, 1, "1");
+  const Cell b = MakeCell(CellKind::kPut, "b", 2, 2, "2");
+  const Cell older = MakeCell(CellKind::kPut, "a", 1, 3, "9");
+  const auto marker = [](std::string_view qualifier) {
+    return MakeCell(CellKind::kDeleteColumn, qualifier, 3, 4);
+  };
+  BOOST_TEST(JoinedEntry(index, {a, b}) == "1-2");
+  BOOST_TEST(JoinedEntry(index, {a, b, older}) == "1-2");
+  BOOST_TEST(JoinedEntry(index, {a}) == "absent");
+  BOOST_TEST(JoinedEntry(index, {b}) == "absent");
+  BOOST_TEST(JoinedEntry(index, {a, b, marker("a")}) == "absent");
+  BOOST_TEST(JoinedEntry(index, {a, b, marker("b")}) == "absent");
+  BOOST_TEST(JoinedEntry(index, {marker("b")}) == "absent");
+  BOOST_TEST(JoinedEntry(index, {MakeCell(CellKind::kPut, "c", 1, 1, "1")}) == "none");
+  const std::string half(kIndexKeyBytesMax / 2, 'x');
+  BOOST_TEST(JoinedEntry(index, {MakeCell(CellKind::kPut, "a", 1, 1, half),
+                                 MakeCell(CellKind::kPut, "b", 1, 1, half)}) == "absent");
+}
+
 BOOST_AUTO_TEST_CASE(APartOfTheRowKeyIsInEveryRow) {
   IndexRecord index = IndexOn("", kRowKeyFamily);
   index.columns[0].functions = {Function::SplitPart("/", 2)};

@@ -18,6 +18,7 @@ namespace {
 
 const std::vector<std::string> kRows = {"x", "y", "z"};
 const std::vector<std::string> kColumns = {"a", "b", "c"};
+const std::vector<std::pair<std::string, std::string>> kJoined = {{"a", "b"}, {"c", "a"}};
 
 const Functions kParts = {Function::Split(" ")};
 // 0 of "y", 1 of the other rows.
@@ -30,6 +31,29 @@ std::string FamilyOf(bool two_families, const std::string& column) {
 
 IndexColumn ColumnOf(const SmallWorld& world, const std::string& name, bool descending) {
   return {FamilyOf(world.two_families, name), name, ColumnType::kBytes, descending};
+}
+
+Functions JoinedWith(const SmallWorld& world, const std::string& name) {
+  return {Function::Concat(
+      {ConcatPart::Value(), ConcatPart::Column(FamilyOf(world.two_families, name), name)})};
+}
+
+// concat(a, b), concat(c, a) with b, and b with concat(a, b).
+void AddJoinedIndexes(const SmallWorld& world, std::vector<IndexOptions>* indexes) {
+  std::vector<IndexColumn> joined;
+  for (const auto& [name, with] : kJoined) {
+    IndexColumn& column = joined.emplace_back(ColumnOf(world, name, name == "c"));
+    column.functions = JoinedWith(world, with);
+  }
+  indexes->push_back({"joined", {joined[0]}});
+  indexes->push_back({"joined_b", {joined[1], ColumnOf(world, "b", false)}});
+  indexes->push_back({"b_joined", {ColumnOf(world, "b", true), joined[0]}});
+  if (world.includes) {
+    indexes->back().include = {{FamilyOf(world.two_families, "c"), "c"}};
+  }
+  if (!world.lists) return;
+  joined[0].functions.insert(joined[0].functions.end(), kParts.begin(), kParts.end());
+  indexes->push_back({"joined_parts", {joined[0]}});
 }
 
 void AddPartialIndexes(const SmallWorld& world, TablePlan* plan) {
@@ -109,6 +133,7 @@ TablePlan PlanOf(const SmallWorld& world) {
     }
   }
   AddPartialIndexes(world, &plan);
+  if (world.joined) AddJoinedIndexes(world, &plan.options.indexes);
   if (world.globals) AddGlobalIndexes(world, &plan.options.indexes);
   plan.timestamps = world.rising ? Timestamps::kNone : Timestamps::kSmall;
   plan.puts = 58;
@@ -140,8 +165,32 @@ SmallStep NewStep(Dice* dice, const TablePlan& plan) {
   return step;
 }
 
+// Of what concat makes of two columns.
+void AddJoinedPredicates(const SmallWorld& world, std::vector<Predicate>* all) {
+  for (const auto& [name, with] : kJoined) {
+    const std::string column = FamilyOf(world.two_families, name) + ":" + name;
+    const std::string b = FamilyOf(world.two_families, "b") + ":b";
+    std::vector<Predicate> joined = {Predicate::Equal(column, "11"), Predicate::Equal(column, "12"),
+                                     Predicate::Greater(column, "12"), Predicate::IsNull(column)};
+    for (Predicate& leaf : joined) {
+      leaf = leaf.WithFunctions(JoinedWith(world, with));
+      all->push_back(leaf);
+      all->push_back(Predicate::Not(leaf));
+      all->push_back(Predicate::And({leaf, Predicate::Equal(b, "1")}));
+      all->push_back(Predicate::And({leaf, Predicate::Greater(b, "1")}));
+      all->push_back(Predicate::Or({leaf, Predicate::Equal(b, "2")}));
+    }
+    if (!world.lists) continue;
+    Functions parts = JoinedWith(world, with);
+    parts.insert(parts.end(), kParts.begin(), kParts.end());
+    all->push_back(Predicate::Equal(column, "2").WithFunctions(parts));
+    all->push_back(Predicate::Not(Predicate::Equal(column, "12").WithFunctions(parts)));
+  }
+}
+
 /// Every predicate of the small world that is worth asking.
-std::vector<Predicate> SmallPredicates(bool two_families, bool lists, bool keys) {
+std::vector<Predicate> SmallPredicates(const SmallWorld& world) {
+  const bool two_families = world.two_families, lists = world.lists, keys = world.keys;
   std::vector<Predicate> leaves, all;
   if (keys) {
     leaves = {Predicate::Equal("_row", "1"), Predicate::Less("_row", "1"),
@@ -164,6 +213,7 @@ std::vector<Predicate> SmallPredicates(bool two_families, bool lists, bool keys)
       }
     }
   }
+  if (world.joined) AddJoinedPredicates(world, &all);
   const std::string a = FamilyOf(two_families, "a") + ":a", c = FamilyOf(two_families, "c") + ":c";
   for (const char* value : {"1", "2"}) {
     all.push_back(
@@ -227,6 +277,7 @@ class SmallRun {
   Store store_;
   Checker checker_;
   TablePlan plan_;
+  std::vector<Predicate> joined_;  // Of several columns.
   Model model_;
   std::unique_ptr<Journal> journal_;
   std::vector<HeldSnapshot> snapshots_;
@@ -250,6 +301,7 @@ SmallRun::SmallRun(const SmallWorld& world, Counters* counters, RunTrace* trace)
       store_(SetupOf(world)),
       checker_(&dice_, counters),
       plan_(PlanOf(world)) {
+  AddJoinedPredicates(world, &joined_);
   if (trace_ != nullptr) trace_->Watch(store_.simulated(), store_.path());
 }
 
@@ -428,12 +480,19 @@ void SmallRun::Check(bool thoroughly) {
 
 const std::vector<Predicate>& SmallRun::Predicates() const {
   static const auto kOfWorlds = [] {
-    std::array<std::vector<Predicate>, 8> all;
-    for (size_t i = 0; i < all.size(); ++i) all[i] = SmallPredicates(i & 1, i & 2, i & 4);
+    std::array<std::vector<Predicate>, 16> all;
+    for (size_t i = 0; i < all.size(); ++i) {
+      SmallWorld world;
+      world.two_families = i & 1;
+      world.lists = i & 2;
+      world.keys = i & 4;
+      world.joined = i & 8;
+      all[i] = SmallPredicates(world);
+    }
     return all;
   }();
   return kOfWorlds[size_t{world_.two_families} | size_t{world_.lists} << 1 |
-                   size_t{world_.keys} << 2];
+                   size_t{world_.keys} << 2 | size_t{world_.joined} << 3];
 }
 
 // A page of each is read after every step.
@@ -462,6 +521,9 @@ void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
     if (dice_.Chance(30)) {
       checker_.CheckQuery(moment, plan_, Predicate::Or({other, Predicate::And({where, other})}));
     }
+  }
+  for (int i = 0; i < 3 && world_.joined; ++i) {
+    checker_.CheckQuery(moment, plan_, dice_.Pick(joined_));
   }
   if (thoroughly) {
     checker_.CheckTable(moment, plan_, 2);
@@ -503,13 +565,14 @@ uint64_t SmallWorld::operation_count() const {
 }
 
 std::string SmallWorld::Describe() const {
-  std::string text =
-      "max_versions " + std::to_string(max_versions) + ", ttl " + std::to_string(ttl_micros) +
-      (switches_memstores ? ", a memstore for every batch" : "") +
-      (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
-      (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
-      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "") +
-      (globals ? ", global indexes" : "") + (keys ? ", parts of keys" : "");
+  std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
+                     std::to_string(ttl_micros) +
+                     (switches_memstores ? ", a memstore for every batch" : "") +
+                     (two_families ? ", two families" : "") +
+                     (rising ? ", rising timestamps" : "") + (lists ? ", lists" : "") +
+                     (unique_a ? ", by_a unique" : "") + (unique_all ? ", by_all unique" : "") +
+                     (includes ? ", included columns" : "") + (globals ? ", global indexes" : "") +
+                     (keys ? ", parts of keys" : "") + (joined ? ", joined columns" : "");
   for (const IndexOptions& index : PlanOf(*this).options.indexes) {
     if (!index.where.empty()) text += ", " + index.name + " over " + index.ToString();
   }
@@ -539,6 +602,7 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   world.includes = unique.Chance(50);
   world.globals = unique.Chance(50);
   world.keys = unique.Chance(40);
+  world.joined = unique.Chance(40);
   const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, plan));

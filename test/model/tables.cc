@@ -79,6 +79,28 @@ TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> fami
   return plan;
 }
 
+// Indexes over what concat makes of several columns, of several families if there are some.
+void AddJoined(Dice* dice, TablePlan* plan) {
+  const std::string other = plan->options.families.back().name;
+  const auto joined = [&](const char* qualifier, const char* with) {
+    IndexColumn column{.qualifier = qualifier, .descending = dice->Chance(30)};
+    column.functions = {Function::Concat(
+        {ConcatPart::Value(), ConcatPart::Text("1"), ConcatPart::Column(other, with)})};
+    return column;
+  };
+  IndexOptions one{"by_joined", {joined(kText, kBytes)}};
+  if (dice->Chance(50)) {
+    one.columns[0].functions.push_back(dice->Chance(40) ? Function::Split("a") : Function::Upper());
+  }
+  IndexOptions two{"by_two_joined", {joined(kInteger, kText)}};
+  two.columns.insert(dice->Chance(50) ? two.columns.begin() : two.columns.end(),
+                     {.qualifier = kBytes, .descending = dice->Chance(30)});
+  if (dice->Chance(30)) two.include = {{.qualifier = kPlain}, {.qualifier = ""}};
+  if (dice->Chance(30)) two.where = RandomWhere(dice, *plan);
+  plan->options.indexes.push_back(std::move(one));
+  plan->options.indexes.push_back(std::move(two));
+}
+
 void Split(Dice* dice, TablePlan* plan) {
   std::set<std::string> keys;
   for (uint64_t count = dice->Below(4); count > 0; --count) keys.insert(dice->Pick(plan->keys));
@@ -133,6 +155,7 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
     two.where = RandomWhere(dice, plan);
     plan.options.indexes.push_back(std::move(one));
     plan.options.indexes.push_back(std::move(two));
+    AddJoined(dice, &plan);
   }
   tables[2].timestamps = Timestamps::kExpiring;
   tables[2].options.indexes.push_back(Index("by_k_tag", "k", kBytes, ColumnType::kBytes));

@@ -160,6 +160,7 @@ BOOST_AUTO_TEST_CASE(FunctionsOfColumnsAreIndexed) { Run("functions"); }
 BOOST_AUTO_TEST_CASE(SeveralValuesOfAColumnAreIndexed) { Run("multi_valued"); }
 BOOST_AUTO_TEST_CASE(SeveralColumnsAreIndexedTogether) { Run("composite"); }
 BOOST_AUTO_TEST_CASE(PartsOfRowKeysAreIndexed) { Run("key_parts"); }
+BOOST_AUTO_TEST_CASE(ConcatJoinsTextsAndColumns) { Run("concat"); }
 BOOST_AUTO_TEST_CASE(APartialIndexLeavesOutRows) { Run("partial"); }
 BOOST_AUTO_TEST_CASE(AUniqueIndexRefusesDuplicates) { Run("unique"); }
 BOOST_AUTO_TEST_CASE(AnIndexAnswersWithoutRows) { Run("covering"); }

@@ -12,6 +12,7 @@ import sys
 # include/tandem; rooms on one line know nothing of each other.
 ROOMS = [
     ["base"],
+    ["format/function"],
     ["format"],
     ["format/block"],
     ["format/cell"],

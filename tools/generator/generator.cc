@@ -45,17 +45,28 @@ Function RandomMultiValued(Dice* dice) {
   }
 }
 
-// What functions make of a stored value, one of several; nullopt: nothing.
+size_t CountJoined(const Functions& functions) {
+  size_t count = 0;
+  for (const Function& function : functions) {
+    count += static_cast<size_t>(
+        std::ranges::count(function.parts, ConcatPart::Kind::kColumn, &ConcatPart::kind));
+  }
+  return count;
+}
+
+// What functions make of a stored value, one of several; nullopt: nothing. `other`: the value of
+// the columns that they join.
 std::optional<std::string> OneMadeOf(const Functions& functions, const std::string& stored,
-                                     Dice* dice) {
+                                     Dice* dice, const std::string& other = {}) {
   const auto timestamp = static_cast<int64_t>(dice->Below(9));
+  const std::vector<std::string_view> joined(CountJoined(functions), other);
   std::string value;
   if (!format::AreMultiValued(functions)) {
-    const bool is_made = format::ApplyFunctions(functions, stored, timestamp, &value);
+    const bool is_made = format::ApplyFunctions(functions, stored, timestamp, &value, joined);
     return is_made ? std::optional(std::move(value)) : std::nullopt;
   }
   format::ValueList values;
-  format::ApplyMultiValued(functions, stored, timestamp, &values);
+  format::ApplyMultiValued(functions, stored, timestamp, &values, joined);
   if (values.empty()) return std::nullopt;
   return std::string(values[dice->Below(values.size())]);
 }
@@ -106,8 +117,14 @@ std::string RandomWhere(Dice* dice, const TablePlan& plan) {
 }
 
 bool DependsOn(const IndexOptions& index, const std::string& family) {
-  return std::ranges::any_of(index.columns,
-                             [&](const IndexColumn& column) { return column.family == family; }) ||
+  const auto is_over = [&](const IndexColumn& column) {
+    return column.family == family ||
+           std::ranges::any_of(column.functions, [&](const Function& function) {
+             return std::ranges::find(function.parts, family, &ConcatPart::family) !=
+                    function.parts.end();
+           });
+  };
+  return std::ranges::any_of(index.columns, is_over) ||
          (!index.where.empty() && NamesFamily(Predicate::Parse(index.where).value(), family));
 }
 
@@ -122,7 +139,7 @@ Functions RandomFunctions(Dice* dice) {
       functions.push_back(RandomMultiValued(dice));
       continue;
     }
-    switch (dice->Below(11)) {
+    switch (dice->Below(12)) {
       case 0:
         functions.push_back(Function::Lower());
         break;
@@ -150,6 +167,11 @@ Functions RandomFunctions(Dice* dice) {
         break;
       case 9:
         functions.push_back(Function::SplitPart(dice->Chance(50) ? "1" : "a", 1 + dice->Below(3)));
+        break;
+      case 10:
+        functions.push_back(Function::Concat(
+            {functions.empty() && dice->Chance(50) ? ConcatPart::Value() : ConcatPart::Text("a"),
+             ConcatPart::Value()}));
         break;
       default:
         if (functions.empty()) functions.push_back(Function::TimestampOf());
@@ -470,6 +492,13 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
   const IndexColumn& indexed = dice_.Pick(plan_.options.indexes).columns[0];
   std::optional<ColumnType> cast = Cast();
   if (indexed.is_row_key) return KeyPartLeaf(kind, indexed.functions, indexed.type);
+  const ColumnPlan& other = Column(family);
+  const bool may_join = !format::AreMultiValued(functions) && other.qualifier != plan.qualifier;
+  if (may_join && dice_.Chance(15)) {
+    functions.push_back(
+        Function::Concat({ConcatPart::Value(), ConcatPart::Column(family.name, other.qualifier)}));
+    if (dice_.Chance(20)) functions.push_back(Function::Split("1"));
+  }
   if (!indexed.functions.empty()) {
     functions = indexed.functions;
     column = FamilyMeant(plan_.options, indexed.family) + ":" + indexed.qualifier;
@@ -480,7 +509,8 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
   if (type != ColumnType::kText && is_part) kind = Predicate::Kind::kEqual;
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
-    const std::optional<std::string> made = OneMadeOf(functions, Value(plan.kind), &dice_);
+    const std::optional<std::string> made =
+        OneMadeOf(functions, Value(plan.kind), &dice_, Value(other.kind));
     const bool fits =
         type == ColumnType::kText || (made.has_value() && format::ParseInt64(*made).has_value());
     value = made.has_value() && fits ? *made : std::to_string(dice_.Below(9));

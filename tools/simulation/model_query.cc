@@ -135,17 +135,19 @@ ColumnType TypeOfFunctions(const Functions& functions, std::optional<ColumnType>
   return *type;
 }
 
-// What the functions make of a stored value: nothing, one or several.
+// What the functions make of a stored value: nothing, one or several. `joined`: of the columns that
+// concat joins.
 std::vector<std::string> MadeOf(const Functions& functions, const std::string& stored,
-                                int64_t timestamp) {
+                                int64_t timestamp,
+                                const std::vector<std::string_view>& joined = {}) {
   if (functions.empty()) return {stored};
   if (!format::AreMultiValued(functions)) {
     std::string made;
-    if (!format::ApplyFunctions(functions, stored, timestamp, &made)) return {};
+    if (!format::ApplyFunctions(functions, stored, timestamp, &made, joined)) return {};
     return {std::move(made)};
   }
   format::ValueList list;
-  format::ApplyMultiValued(functions, stored, timestamp, &list);
+  format::ApplyMultiValued(functions, stored, timestamp, &list, joined);
   std::vector<std::string> values;
   for (size_t i = 0; i < list.size(); ++i) values.emplace_back(list[i]);
   return values;
@@ -153,6 +155,14 @@ std::vector<std::string> MadeOf(const Functions& functions, const std::string& s
 
 ColumnType TypeOfIndexed(const IndexColumn& column) {
   return column.functions.empty() ? column.type : TypeOfFunctions(column.functions, column.type);
+}
+
+// Whether concat joins other columns.
+bool JoinsColumns(const Functions& functions) {
+  return std::ranges::any_of(functions, [](const Function& function) {
+    return std::ranges::find(function.parts, ConcatPart::Kind::kColumn, &ConcatPart::kind) !=
+           function.parts.end();
+  });
 }
 
 }  // namespace
@@ -216,6 +226,7 @@ bool Model::Refuses(const ModelOperation& operation) const {
       return false;
     }
     if (indexed.functions.empty()) return !FitsType(indexed.type, column.second);
+    if (JoinsColumns(indexed.functions)) return false;
     return TypeOfIndexed(indexed) == ColumnType::kText &&
            std::ranges::any_of(MadeOf(indexed.functions, column.second, 0),
                                [](const std::string& made) {
@@ -237,7 +248,23 @@ std::vector<std::string> Model::Newest(const Table& table, const Columns& column
   if (found == columns.end()) return {};
   const Versions shown = Shown(found->second, table.options.families[family], read);
   if (shown.empty()) return {};
-  if (!read.any_version) return MadeOf(functions, shown[0].second, shown[0].first);
+  std::vector<Versions> joined;
+  std::vector<std::string_view> joined_values;
+  for (const Function& function : functions) {
+    for (const ConcatPart& part : function.parts) {
+      if (part.kind != ConcatPart::Kind::kColumn) continue;
+      const size_t other = FamilyOf(table.options, part.family);
+      const auto versions = columns.find(std::pair(other, part.qualifier));
+      if (versions == columns.end()) return {};
+      joined.push_back(Shown(versions->second, table.options.families[other], read));
+      if (joined.back().empty()) return {};
+      if (joined.back()[0].second.size() > kFunctionValueBytesMax) return {};
+    }
+  }
+  for (const Versions& versions : joined) joined_values.push_back(versions[0].second);
+  if (!read.any_version) {
+    return MadeOf(functions, shown[0].second, shown[0].first, joined_values);
+  }
   std::vector<std::string> values;
   for (const auto& [timestamp, value] : shown) {
     for (std::string& made : MadeOf(functions, value, timestamp)) values.push_back(std::move(made));

@@ -26,8 +26,15 @@ void AddColumns(const Predicate& predicate, const std::string& first_family, Col
   using Kind = Predicate::Kind;
   const bool is_leaf = predicate.kind() >= Kind::kEqual && predicate.kind() <= Kind::kIsNotNull;
   if (!is_leaf || predicate.is_row_key()) return;
-  columns->emplace(predicate.family().empty() ? first_family : predicate.family(),
-                   predicate.qualifier());
+  const auto add = [&](const std::string& family, const std::string& qualifier) {
+    columns->emplace(family.empty() ? first_family : family, qualifier);
+  };
+  add(predicate.family(), predicate.qualifier());
+  for (const Function& function : predicate.functions()) {
+    for (const ConcatPart& part : function.parts) {
+      if (part.kind == ConcatPart::Kind::kColumn) add(part.family, part.qualifier);
+    }
+  }
 }
 
 /// The columns without those that an index is over.

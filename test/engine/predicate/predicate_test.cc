@@ -210,6 +210,19 @@ BOOST_AUTO_TEST_CASE(ColumnsHaveFunctions) {
               of_key({Function::Upper(), Function::Length()}).As(ColumnType::kText));
   BOOST_CHECK(Parsed("lower(_row) = 1").is_row_key());
   BOOST_CHECK(!Parsed("lower(\"_row\") = 1").is_row_key());
+  const auto value = ConcatPart::Value();
+  const auto column = [](const char* name) { return ConcatPart::Column("", name); };
+  CheckParses("concat(a, '-', x'41') = 1",
+              with({Function::Concat({value, ConcatPart::Text("-"), ConcatPart::Text("A")})}));
+  CheckParses("lower(concat(a, \"b c\", d:e)) = 1",
+              with({Function::Concat({value, column("b c"), ConcatPart::Column("d", "e")}),
+                    Function::Lower()}));
+  CheckParses("concat(b, lower(a), a) = 1",
+              with({Function::Lower(), Function::Concat({column("b"), value, column("a")})}));
+  CheckParses("concat(a, a) = 1", with({Function::Concat({value, value})}));
+  CheckParses("concat('k', _row, _row) = 1",
+              of_key({Function::Concat({ConcatPart::Text("k"), value, value})}));
+  CheckParses("concat(a, \"_row\") = 1", with({Function::Concat({value, column("_row")})}));
   // A name like a function's is a column's where nothing is applied.
   CheckParses("lower = 1", Predicate::Equal("lower", "1"));
   CheckParses("lower(lower) = 1",
@@ -221,7 +234,7 @@ BOOST_AUTO_TEST_CASE(ErrorsOfFunctionsNameTheirPosition) {
       ErrorOf("lowr(a) = 1"),
       "at position 1: expected a function: lower, upper, reverse, substr, length, "
       "hash, bucket, date_trunc, json, timestamp_of, split, json_each, words, trigrams, "
-      "substr_bytes, split_part, found 'lowr'");
+      "substr_bytes, split_part, concat, call, map_keys, map_values, found 'lowr'");
   BOOST_CHECK_EQUAL(ErrorOf("lower() = 1"), "at position 7: expected a column, found ')'");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a = 1"), "at position 9: expected ')', found '='");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a, 1) = 1"), "at position 8: expected ')', found ','");
@@ -255,6 +268,26 @@ BOOST_AUTO_TEST_CASE(ErrorsOfFunctionsNameTheirPosition) {
                     "at position 1: words: expected one value, found the several of split");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a)::decimal = 1"),
                     "at position 11: expected a type (bytes, text, int64, ...), found 'decimal'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(a) = 1"),
+                    "at position 1: concat: it joins 1 parts, expected 2 to 16");
+  BOOST_CHECK_EQUAL(ErrorOf("concat('a', 'b') = 1"),
+                    "at position 1: expected a column among the parts of concat, found 'concat'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(a, ) = 1"),
+                    "at position 11: expected a column or a text in quotes, found ')'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(a b) = 1"), "at position 10: expected ')', found 'b'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(a, ?) = 1"),
+                    "at position 11: expected a column or a text in quotes, found the parameter ?");
+  BOOST_CHECK_EQUAL(
+      ErrorOf("concat(lower(a), upper(b)) = 1"),
+      "at position 1: expected a concat with functions of one column alone, or around "
+      "it, found 'concat'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(lower(a), lower(a)) = 1"),
+                    "at position 1: concat: what a function returns is joined once");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(a, _row) = 1"),
+                    "at position 1: expected a concat of _row and texts, without columns, found "
+                    "'concat'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(concat(a, b), c) = 1"),
+                    "at position 1: concat: two of them join columns: name all columns in one");
   std::string deep = "a";
   for (size_t i = 0; i < kFunctionsMax; ++i) deep = "lower(" + deep + ")";
   BOOST_CHECK(Predicate::Parse(deep + " = 1").has_value());
@@ -279,10 +312,12 @@ BOOST_AUTO_TEST_CASE(ColumnsOfIndexesAreReadBackFromTheirText) {
     const auto parsed = IndexColumn::Parse(column);
     return parsed.has_value() ? parsed->ToString() : std::string(parsed.error().message());
   };
-  for (const char* same : {"city", "d:city", "\"a b\":\"\" DESC", "size::int64", "lower(d:name)",
-                           "substr(reverse(name), 1, 2) DESC", "json(doc, '$.a')::double",
-                           "date_trunc('week', timestamp_of(d:x))::timestamp DESC",
-                           "split_part(_row, '/', 2)", "substr_bytes(_row, 1, 8)::int64_be DESC"}) {
+  for (const char* same :
+       {"city", "d:city", "\"a b\":\"\" DESC", "size::int64", "lower(d:name)",
+        "substr(reverse(name), 1, 2) DESC", "json(doc, '$.a')::double",
+        "date_trunc('week', timestamp_of(d:x))::timestamp DESC", "split_part(_row, '/', 2)",
+        "substr_bytes(_row, 1, 8)::int64_be DESC", "lower(concat(first, ' ', d:\"a b\")) DESC",
+        "concat(\"not\", lower(a), '''')", "concat('x', _row)"}) {
     BOOST_CHECK_EQUAL(text(same), same);
   }
   BOOST_CHECK_EQUAL(text("city asc"), "city");
@@ -434,10 +469,16 @@ Predicate RandomPredicate(TestRandom& random, int depth) {
   if (random.OneIn(4)) column = random.Text(6, kBytes);
   const Predicate leaf = Predicate::Compare(kind, std::move(column), std::move(values));
   if (random.OneIn(2)) return leaf;
-  static const Functions kFunctions = {Function::Lower(),           Function::Substring(2),
-                                       Function::Substring(1, 3),   Function::Bucket(7),
-                                       Function::Json("$.a"),       Function::DateTrunc("day"),
-                                       Function::SplitPart("'", 2), Function::SubstringBytes(3, 1)};
+  static const Functions kFunctions = {
+      Function::Lower(),
+      Function::Substring(2),
+      Function::Substring(1, 3),
+      Function::Bucket(7),
+      Function::Json("$.a"),
+      Function::DateTrunc("day"),
+      Function::SplitPart("'", 2),
+      Function::SubstringBytes(3, 1),
+      Function::Concat({ConcatPart::Text("'"), ConcatPart::Value()})};
   Functions functions;
   for (uint64_t i = random.Below(4); i > 0; --i) {
     functions.push_back(kFunctions[random.Below(kFunctions.size())]);
