@@ -11,6 +11,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/predicate/bound.h"
+#include "engine/predicate/column_parser.h"
 #include "format/functions.h"
 #include "index/entries.h"
 #include "index/key.h"
@@ -114,6 +115,10 @@ Status CheckRowKeyColumn(const std::string& where, const IndexColumn& column) {
   if (column.functions.front().kind == FunctionKind::kTimestampOf) {
     return Invalid(where + "timestamp_of: the row key has no timestamp");
   }
+  if (TakeFamily(column.functions)) {
+    return Invalid(where + TextOf(column.functions, std::string(format::kRowKeyColumn)) +
+                   ": expected the name of a family, found the row key");
+  }
   if (format::AreMultiValued(column.functions)) {
     return Invalid(where + TextOf(column.functions, std::string(format::kRowKeyColumn)) +
                    " has several values: an index is over parts of the row key with one");
@@ -128,6 +133,10 @@ Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const 
   if (column.is_row_key) {
     RETURN_IF_ERROR(CheckRowKeyColumn(where, column));
   } else {
+    if (TakeFamily(column.functions) && (column.family.empty() || !column.qualifier.empty())) {
+      return Invalid(where + TextOf(column.functions, column.family + ":" + column.qualifier) +
+                     ": expected the name of a family alone");
+    }
     ASSIGN_OR_RETURN(const format::FamilyRecord* family,
                      CheckColumn(where, column.family, column.qualifier, column.type, table));
     family_id = family->id;
@@ -331,6 +340,10 @@ Status SetWhere(const IndexOptions& options, const format::TableRecord& table,
   if (options.where.empty()) return {};
   const std::string start = "index " + base::Quote(options.name) + ": ";
   if (options.unique) return Invalid(start + "it is unique: it cannot have a WHERE");
+  if (index->columns.front().is_of_family()) {
+    return Invalid(start + format::Described(index->columns.front()) +
+                   " is of all columns of a family: it cannot have a WHERE");
+  }
   if (format::AreTrigrams(index->columns.front().functions)) {
     return Invalid(start + format::Described(index->columns.front()) +
                    " is of trigrams, which memstores do not keep: it cannot have a WHERE");

@@ -24,6 +24,7 @@
 #include "engine/jobs/row_loader.h"
 #include "engine/storage/files.h"
 #include "engine/verify/file_hash.h"
+#include "index/put_key.h"
 
 namespace tandem::engine {
 
@@ -107,7 +108,9 @@ std::optional<ColumnType> DeclaredType(const format::TableRecord& table, format:
   const bool is_declared =
       std::any_of(table.columns.begin(), table.columns.end(), is_it) ||
       std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
-        return std::any_of(index.columns.begin(), index.columns.end(), is_it);
+        return std::ranges::any_of(index.columns, [&](const format::IndexColumnRecord& column) {
+          return format::IsColumn(column, family, qualifier);
+        });
       });
   if (!is_declared) return std::nullopt;
   return table.TypeOf(family, qualifier);
@@ -146,6 +149,7 @@ Status CheckDefinitions(const format::TableRecord& from, const format::TableReco
   }
   for (const format::IndexRecord& index : from.indexes) {
     for (const format::IndexColumnRecord& column : index.columns) {
+      if (column.is_of_family()) continue;
       RETURN_IF_ERROR(CheckType(from, to, column.family, column.qualifier));
     }
   }

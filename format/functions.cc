@@ -176,9 +176,13 @@ bool IsSubstring(const Function& function) {
          function.kind == FunctionKind::kSubstringBytes;
 }
 
+bool IsOfFamily(const Function& function) {
+  return function.kind == FunctionKind::kMapKeys || function.kind == FunctionKind::kMapValues;
+}
+
 bool IsMultiValued(const Function& function) {
-  return DependsOnUnicode(function) || function.kind == FunctionKind::kSplit ||
-         function.kind == FunctionKind::kJsonEach;
+  return DependsOnUnicode(function) || IsOfFamily(function) ||
+         function.kind == FunctionKind::kSplit || function.kind == FunctionKind::kJsonEach;
 }
 
 void AddParts(std::string_view text, std::string_view separator, ValueList* parts) {
@@ -198,6 +202,9 @@ void AddValues(const Function& function, std::string_view text, ValueList* value
     case FunctionKind::kWords:
       AddWords(text, values);
       return;
+    case FunctionKind::kMapKeys:
+    case FunctionKind::kMapValues:
+      return values->Add(text);  // Of one column of the family.
     default:
       return AddTrigrams(text, values);
   }
@@ -306,6 +313,9 @@ Status CheckFunctions(std::span<const Function> functions) {
     if (i > 0 && functions[i].kind == FunctionKind::kTimestampOf) {
       return Invalid(functions[i], "expected a column, found what a function returns");
     }
+    if (i > 0 && IsOfFamily(functions[i])) {
+      return Invalid(functions[i], "expected a family, found what a function returns");
+    }
   }
   const auto first = std::ranges::find_if(functions, IsMultiValued);
   if (first == functions.end()) return {};
@@ -320,9 +330,8 @@ bool AreMultiValued(std::span<const Function> functions) {
 }
 
 bool AreTrigrams(std::span<const Function> functions) {
-  return std::ranges::any_of(functions, [](const Function& function) {
-    return function.kind == FunctionKind::kTrigrams;
-  });
+  return std::ranges::any_of(
+      functions, [](const Function& function) { return function.kind == FunctionKind::kTrigrams; });
 }
 
 void PinFunctions(std::span<Function> functions) {
@@ -346,6 +355,7 @@ bool ArePinnedByOthers(std::span<const Function> functions) {
 
 bool MayBeOfType(std::span<const Function> functions, ColumnType type) {
   if (type > ColumnType::kBytes && type <= ColumnType::kTimestamp) return true;
+  if (IsOfFamily(functions.back())) return true;  // It returns what is stored.
   return functions.back().kind == FunctionKind::kSubstringBytes && type != ColumnType::kBytes;
 }
 
@@ -365,6 +375,9 @@ Result<ColumnType> TypeOfFunctions(std::span<const Function> functions,
     case FunctionKind::kDateTrunc:
     case FunctionKind::kTimestampOf:
       return ColumnType::kTimestamp;
+    case FunctionKind::kMapKeys:
+    case FunctionKind::kMapValues:
+      return ColumnType::kBytes;
     default:
       return ColumnType::kText;
   }

@@ -23,10 +23,11 @@ inline constexpr int kFunctionKinds = static_cast<int>(FunctionKind::kMapValues)
 std::string_view FunctionName(FunctionKind kind);
 
 /// Errors: kInvalidArgument (too many, an unknown kind, an argument that is out of range, a unit or
-/// a path that is none, an empty separator, timestamp_of after another one, two of several values).
+/// a path that is none, an empty separator, timestamp_of or one of a family after another one, two
+/// of several values).
 Status CheckFunctions(std::span<const Function> functions);
 /// Whether what the functions return can be of the type: text, or read from text; bytes where the
-/// last one cuts them. Requires: `functions` is not empty.
+/// last one cuts them, or returns what is stored. Requires: `functions` is not empty.
 bool MayBeOfType(std::span<const Function> functions, ColumnType type);
 /// The type of what the last one returns, or the one that is asked for; kBytes asks for none.
 /// Requires: `functions` is not empty and was checked. Errors: kInvalidArgument (the type reads no
@@ -50,8 +51,9 @@ bool ArePinnedByOthers(std::span<const Function> functions);
 bool ApplyFunctions(std::span<const Function> functions, std::string_view value, int64_t timestamp,
                     std::string* result);
 /// Replaces `*results` by what they make of a Put, in no order and perhaps repeated. Each has no
-/// more bytes than the value, or at most kWordBytesMax. Requires: they were checked and make
-/// several values.
+/// more bytes than the value, or at most kWordBytesMax. Those of a family are applied to one of its
+/// columns: `value` is the qualifier, or the value. Requires: they were checked and make several
+/// values.
 void ApplyMultiValued(std::span<const Function> functions, std::string_view value,
                       int64_t timestamp, ValueList* results);
 

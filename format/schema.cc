@@ -47,7 +47,7 @@
 //                   3  column *     column record, as of an index; none is multi-valued
 //                   5  root         condition record (format/condition.cc)
 //   column          1  family       varint u8, an id of the table's families; 255 with 11
-//                   3  qualifier    0 to 2,048 bytes; none with 11
+//                   3  qualifier    0 to 2,048 bytes; none with 11, and with functions of a family
 //                   5  type         varint, a number of ColumnType
 //                   7  descending   varint: 0 or 1
 //                   9  function *   function record, 0 to kFunctionsMax, the innermost first
@@ -65,8 +65,6 @@
 #include "format/schema.h"
 
 #include <algorithm>
-#include <limits>
-#include <tuple>
 
 #include "base/quote.h"
 #include "base/status_macros.h"
@@ -373,8 +371,9 @@ Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
   if (const Status status = CheckFunctions(column.functions); !status.ok()) {
     return Status::Corruption("column record: " + std::string(status.message()));
   }
-  if (!MayBeOfType(column.functions, column.type)) {
-    return Status::Corruption("column record: functions return text");
+  const bool is_named = column.is_of_family() && !column.qualifier.empty();
+  if (is_named || !MayBeOfType(column.functions, column.type)) {
+    return Status::Corruption("column record: functions return text, those of a family of no name");
   }
   return column;
 }
@@ -544,6 +543,10 @@ Result<IndexRecord> DecodeIndex(std::string_view bytes) {
     }
   }
   RETURN_IF_ERROR(fields.Finish({kIndexId, kIndexName, kState, kColumn}));
+  const bool is_of_family = std::ranges::any_of(index.columns, &IndexColumnRecord::is_of_family);
+  if (is_of_family && (index.is_of_several() || index.unique || !index.included.empty())) {
+    return Status::Corruption("index record: expected a family and nothing else");
+  }
   return index;
 }
 

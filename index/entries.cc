@@ -121,6 +121,47 @@ void AddSeveral(const IndexColumnRecord& column, const ColumnCells& found, const
   facts->entries.push_back({std::move(absent), true});
 }
 
+// Those that hide some Put that no other one hides, in their order: usually the newest.
+std::vector<Cell> StrongestOf(std::span<const Cell> family_deletes) {
+  std::vector<Cell> strongest;
+  for (const Cell& marker : family_deletes) {
+    if (strongest.empty() || marker.sequence > strongest.back().sequence) {
+      strongest.push_back(marker);
+    }
+  }
+  return strongest;
+}
+
+// Of an index over a family: each of its columns has a current Put, or none.
+void FactsOfFamily(const IndexColumnRecord& column, std::span<const Cell> cells,
+                   RowIndexFacts* facts) {
+  const ColumnCells found = FindColumn(column, cells);
+  *facts = {};
+  facts->touched = !found.empty();
+  const std::vector<Cell> deletes = StrongestOf(found.family_deletes);
+  std::vector<const Cell*> older;
+  PutKeys scratch;
+  for (auto begin = found.cells.begin(); begin != found.cells.end();) {
+    const auto end = std::find_if_not(
+        begin, found.cells.end(), [begin](const Cell& cell) { return SameColumn(*begin, cell); });
+    const Cell* current = CurrentPut({.family_deletes = deletes, .cells = {begin, end}});
+    for (auto cell = begin; cell != end; ++cell) {
+      if (cell->kind != CellKind::kPut) continue;
+      if (&*cell != current) {
+        older.push_back(&*cell);
+      } else {
+        AddEntries(column, *cell, /*current=*/true, &scratch, facts);
+      }
+    }
+    begin = end;
+  }
+  DropRepeatedKeys(0, &facts->entries);  // Two qualifiers may have one value.
+  const size_t current_entries = facts->entries.size();
+  for (const Cell* put : older) AddEntries(column, *put, /*current=*/false, &scratch, facts);
+  facts->present = !facts->entries.empty();
+  DropRepeatedKeys(current_entries, &facts->entries);
+}
+
 // Requires: the index is of several columns.
 void FactsOfColumns(const IndexRecord& index, std::string_view row_key, std::span<const Cell> cells,
                     RowIndexFacts* facts) {
@@ -181,23 +222,47 @@ ColumnCells FindColumn(FamilyId family, std::string_view qualifier, std::span<co
   return {{begin, columns}, {first, end}};
 }
 
-bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell) {
-  return column.family == cell.family &&
-         (IsFamilyDelete(cell) || cell.qualifier == column.qualifier);
+ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells) {
+  if (!column.is_of_family()) return FindColumn(column.family, column.qualifier, cells);
+  const auto is_before = [&](const Cell& cell) { return cell.family < column.family; };
+  const auto is_of_it = [&](const Cell& cell) { return cell.family == column.family; };
+  const auto begin = std::partition_point(cells.begin(), cells.end(), is_before);
+  const auto end = std::partition_point(begin, cells.end(), is_of_it);
+  const auto columns = std::partition_point(begin, end, IsFamilyDelete);
+  return {{begin, columns}, {columns, end}};
 }
 
-bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
+bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell) {
+  return column.family == cell.family &&
+         (IsFamilyDelete(cell) || HasPutsOf(column, cell.family, cell.qualifier));
+}
+
+void KeepIndexed(const TableRecord& table, const Cell& cell, CellBuffer* kept) {
+  bool is_concerned = false, needs_value = false;
   for (const IndexRecord& index : table.indexes) {
-    const auto concerns = [&cell](const IndexColumnRecord& column) {
-      return ConcernsColumn(column, cell);
-    };
-    if (index.AnyColumn(concerns)) return true;
+    index.ForEachColumn([&](const IndexColumnRecord& column) {
+      if (!ConcernsColumn(column, cell)) return;
+      is_concerned = true;
+      needs_value |= DependsOnValue(column) || !index.included.empty();
+    });
     for (const IncludedColumnRecord& column : index.included) {
       if (column.family != cell.family) continue;
-      if (IsFamilyDelete(cell) || column.qualifier == cell.qualifier) return true;
+      if (IsFamilyDelete(cell) || column.qualifier == cell.qualifier) {
+        is_concerned = needs_value = true;
+      }
     }
   }
-  return false;
+  if (!is_concerned) return;
+  Cell needed = cell;
+  if (!needs_value) {
+    needed.value = {};
+    needed.overflow_file = nullptr;
+  }
+  kept->Add(needed);
+}
+
+bool MayDie(const IndexRecord& index) {
+  return !index.is_of_several() && !index.columns.front().is_of_family();
 }
 
 size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out) {
@@ -216,6 +281,7 @@ void FactsOfRow(const IndexRecord& index, std::string_view row_key, std::span<co
                 RowIndexFacts* facts) {
   if (index.is_of_several()) return FactsOfColumns(index, row_key, cells, facts);
   const IndexColumnRecord& column = index.columns.front();
+  if (column.is_of_family()) return FactsOfFamily(column, cells, facts);
   const ColumnCells found = FindColumn(column, cells);
   facts->entries.clear();
   facts->touched = !found.empty();

@@ -21,11 +21,34 @@ Cell RowKeyPut(std::string_view row_key) {
 
 bool IsMultiValued(const IndexColumnRecord& column) { return AreMultiValued(column.functions); }
 
+bool IsColumn(const IndexColumnRecord& column, FamilyId family, std::string_view qualifier) {
+  return column.family == family && column.qualifier == qualifier && !column.is_of_family();
+}
+
+bool HasPutsOf(const IndexColumnRecord& column, FamilyId family, std::string_view qualifier) {
+  return column.family == family && (column.qualifier == qualifier || column.is_of_family());
+}
+
+bool DependsOnValue(const IndexColumnRecord& column) {
+  if (column.functions.empty()) return true;
+  const FunctionKind first = column.functions.front().kind;
+  return first != FunctionKind::kTimestampOf && first != FunctionKind::kMapKeys;
+}
+
+namespace {
+
+// What the first function is applied to.
+std::string_view InputOf(const IndexColumnRecord& column, const Cell& put) {
+  const bool is_qualifier = column.functions.front().kind == FunctionKind::kMapKeys;
+  return is_qualifier ? put.qualifier : put.value;
+}
+
+}  // namespace
+
 void ValuesOfPut(const IndexColumnRecord& column, const Cell& put, ValueList* values) {
   values->Clear();
-  const bool is_of_value = column.functions.front().kind != FunctionKind::kTimestampOf;
-  if (is_of_value && put.is_overflow()) return;
-  ApplyMultiValued(column.functions, put.value, put.timestamp, values);
+  if (DependsOnValue(column) && put.is_overflow()) return;
+  ApplyMultiValued(column.functions, InputOf(column, put), put.timestamp, values);
 }
 
 std::span<const std::string_view> PutKeys::Of(const IndexColumnRecord& column, const Cell& put) {
@@ -60,8 +83,7 @@ std::span<const std::string_view> PutKeys::Of(const IndexColumnRecord& column,
 
 bool ValueOfPut(const IndexColumnRecord& column, const Cell& put, std::string* value) {
   static_assert(kFunctionValueBytesMax == kInlineValueBytesMax);
-  const bool is_of_value = column.functions.front().kind != FunctionKind::kTimestampOf;
-  if (is_of_value && put.is_overflow()) return false;
+  if (DependsOnValue(column) && put.is_overflow()) return false;
   return ApplyFunctions(column.functions, put.value, put.timestamp, value);
 }
 
@@ -84,11 +106,11 @@ bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64
 
 namespace {
 
-Status CheckValues(const IndexColumnRecord& column, std::string_view value) {
+Status CheckValues(const IndexColumnRecord& column, std::string_view input) {
   ValueList values;
-  ApplyMultiValued(column.functions, value, 0, &values);
+  ApplyMultiValued(column.functions, input, 0, &values);
   for (size_t i = 0; i < values.size(); ++i) {
-    if (!IsUtf8(values[i])) continue;
+    if (column.type == ColumnType::kText && !IsUtf8(values[i])) continue;
     if (Status status = CheckIndexValue(column, values[i]); !status.ok()) return status;
   }
   return {};
@@ -98,12 +120,14 @@ Status CheckValues(const IndexColumnRecord& column, std::string_view value) {
 
 // Text that functions make is no longer than the value or short, so most values are known to fit
 // unseen.
-Status CheckPutValue(const IndexColumnRecord& column, std::string_view value) {
-  if (column.functions.empty()) return CheckIndexValue(column, value);
-  if (column.type != ColumnType::kText || AlwaysFitsIndex(value.size())) return {};
-  if (IsMultiValued(column)) return CheckValues(column, value);
+Status CheckPut(const IndexColumnRecord& column, const Cell& put) {
+  if (column.functions.empty()) return CheckIndexValue(column, put.value);
+  const std::string_view input = InputOf(column, put);
+  const bool is_text = column.type == ColumnType::kText || column.type == ColumnType::kBytes;
+  if (!is_text || AlwaysFitsIndex(input.size())) return {};
+  if (IsMultiValued(column)) return CheckValues(column, input);
   std::string made;
-  if (!ApplyFunctions(column.functions, value, 0, &made) || !IsUtf8(made)) return {};
+  if (!ApplyFunctions(column.functions, input, 0, &made) || !IsUtf8(made)) return {};
   return CheckIndexValue(column, made);
 }
 
@@ -112,7 +136,8 @@ bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put) {
   if (column.functions.size() == 1 && column.functions[0].kind == FunctionKind::kTrigrams) {
     return put.is_overflow() || put.value.size() > kFunctionValueBytesMax;
   }
-  // What functions return is never of this type.
+  // What functions return is absent if it is too long.
+  if (!column.functions.empty()) return false;
   return column.type == ColumnType::kBytes && (put.is_overflow() || !FitsIndex(column, put.value));
 }
 

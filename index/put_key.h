@@ -17,8 +17,16 @@ namespace tandem::format {
 /// The Put that a row is taken to have of each part of its key. Lifetime: of `row_key`.
 Cell RowKeyPut(std::string_view row_key);
 
-/// Whether a Put of the column has several values. Such a column is the only one of its index.
+/// Whether a Put of the column has several values, or several Puts of a row have one each. Such a
+/// column is the only one of its index.
 bool IsMultiValued(const IndexColumnRecord& column);
+/// Whether the column is the one of `family` and `qualifier`: no part of the row key, nor all
+/// columns of a family.
+bool IsColumn(const IndexColumnRecord& column, FamilyId family, std::string_view qualifier);
+/// Whether a cell of `family` and `qualifier` may be a Put of the column.
+bool HasPutsOf(const IndexColumnRecord& column, FamilyId family, std::string_view qualifier);
+/// Whether what it makes of a Put depends on the Put's value, and not on its qualifier alone.
+bool DependsOnValue(const IndexColumnRecord& column);
 
 /// Replaces `*value` by what the column's functions make of a stored Put. False: there is no value.
 /// Requires: the column has functions and is not multi-valued.
@@ -34,6 +42,7 @@ class PutKeys {
   /// Distinct, ascending; none or one unless the column is multi-valued. Values that do not fit the
   /// type have none. Lifetime: until the next call.
   std::span<const std::string_view> Of(const IndexColumnRecord& column, const Cell& put);
+  /// Requires: the column is not of a family.
   std::span<const std::string_view> Of(const IndexColumnRecord& column, std::string_view value,
                                        int64_t timestamp);
 
@@ -51,9 +60,10 @@ class PutKeys {
 bool AppendPutKey(const IndexColumnRecord& column, const Cell& put, std::string* out);
 bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64_t timestamp,
                   std::string* out);
-/// Whether a value may be put into the column. Without functions it must have an index key. What
-/// functions make of it must not be text that is too long for one. Errors: those of AppendIndexKey.
-Status CheckPutValue(const IndexColumnRecord& column, std::string_view value);
+/// Whether a Put may be made in the column. Without functions its value must have an index key.
+/// What functions make of it must not be text, or bytes, that are too long for one. Requires: the
+/// value is in `put`, of whatever size. Errors: those of AppendIndexKey.
+Status CheckPut(const IndexColumnRecord& column, const Cell& put);
 /// Whether the index cannot have a Put that conditions of its type see: bytes compare at any
 /// length, and a key has kIndexKeyBytesMax; words of another version of Unicode cannot be computed;
 /// a part is looked for in bytes of any length, and trigrams are those of kFunctionValueBytesMax.

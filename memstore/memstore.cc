@@ -71,8 +71,8 @@ void Publish(std::atomic<T>* figure, T value) {
 }
 
 bool IsPutOf(const format::IndexColumnRecord& column, const format::Cell& cell) {
-  return cell.kind == format::CellKind::kPut && cell.family == column.family &&
-         cell.qualifier == column.qualifier;
+  return cell.kind == format::CellKind::kPut &&
+         format::HasPutsOf(column, cell.family, cell.qualifier);
 }
 
 }  // namespace

@@ -98,7 +98,8 @@ std::optional<CopyPlan> PlanCopy(const StoreFile& from, const TableRecord& table
 class FamilyCollector {
  public:
   // `data` may be null: no row has cells of the family.
-  FamilyCollector(FamilyId family, const DataSection* data) : family_(family), data_(data) {}
+  FamilyCollector(const TableRecord& table, FamilyId family, const DataSection* data)
+      : table_(table), family_(family), data_(data) {}
 
   FamilyId family() const { return family_; }
   /// Requires: its columns are of the family.
@@ -112,17 +113,21 @@ class FamilyCollector {
 
  private:
   Status AddRow(const RowBlockRef& rows, uint32_t slot);
+  Status AppendWide(const RowBlockRef& rows);
   void CountTimes();
 
+  const TableRecord& table_;
   const FamilyId family_;
   const DataSection* const data_;
   std::vector<std::string> columns_;  // Sorted.
+  bool reads_all_ = false;            // All columns of the family.
   std::vector<IndexSectionWriter*> entries_;
   std::vector<ColumnTimes> times_;  // Of the columns with Puts, in no order.
   uint32_t next_block_ = 0;
   // Of the current row.
   std::string key_;
   std::vector<Cell> cells_;
+  CellBuffer wide_;
   std::vector<std::shared_ptr<const void>> pins_;
 };
 
@@ -132,7 +137,13 @@ void FamilyCollector::Add(const IndexRecord& index, IndexSectionWriter* entries)
     const auto place = std::lower_bound(columns_.begin(), columns_.end(), qualifier);
     if (place == columns_.end() || *place != qualifier) columns_.insert(place, qualifier);
   };
-  index.ForEachColumn([&add](const IndexColumnRecord& column) { add(column.qualifier); });
+  index.ForEachColumn([&](const IndexColumnRecord& column) {
+    if (column.is_of_family()) {
+      reads_all_ = true;
+    } else {
+      add(column.qualifier);
+    }
+  });
   for (const IncludedColumnRecord& column : index.included) add(column.qualifier);
 }
 
@@ -162,10 +173,9 @@ Status FamilyCollector::AddRow(const RowBlockRef& rows, uint32_t slot) {
   pins_.clear();
   RETURN_IF_ERROR(rows->Key(slot, &key_));
   if (rows->is_wide()) {
-    RETURN_IF_ERROR(AppendWideColumns(data_->blocks(), rows, columns_, &cells_, &pins_));
+    RETURN_IF_ERROR(AppendWide(rows));
   } else {
-    const Projection projection(data_->names(), std::span(std::as_const(columns_)),
-                                &data_->blocks());
+    const Projection projection(data_->names(), reads_all_ ? nullptr : &columns_, &data_->blocks());
     RETURN_IF_ERROR(rows->Cells(slot, projection, &cells_));
   }
   CountTimes();
@@ -174,9 +184,23 @@ Status FamilyCollector::AddRow(const RowBlockRef& rows, uint32_t slot) {
   return {};
 }
 
+Status FamilyCollector::AppendWide(const RowBlockRef& rows) {
+  if (!reads_all_) return AppendWideColumns(data_->blocks(), rows, columns_, &cells_, &pins_);
+  wide_.Clear();
+  const std::unique_ptr<CellStream> stream = NewWideRowStream(data_->blocks(), rows);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, stream->Next());
+    if (!more) break;
+    for (const Cell& cell : stream->cells()) KeepIndexed(table_, cell, &wide_);
+  }
+  wide_.AppendSorted(&cells_);
+  return {};
+}
+
 void FamilyCollector::CountTimes() {
   for (const Cell& cell : cells_) {
     if (cell.kind != CellKind::kPut) continue;
+    if (!std::binary_search(columns_.begin(), columns_.end(), cell.qualifier)) continue;
     auto found = std::find_if(times_.begin(), times_.end(), [&](const ColumnTimes& times) {
       return times.qualifier == cell.qualifier;
     });
@@ -193,7 +217,7 @@ void FamilyCollector::CountTimes() {
 
 bool HasColumn(const IndexRecord& index, const ColumnTimes& times) {
   return index.AnyColumn([&](const IndexColumnRecord& column) {
-    return column.family == times.family && column.qualifier == times.qualifier;
+    return IsColumn(column, times.family, times.qualifier);
   });
 }
 
@@ -247,7 +271,7 @@ Status Copier::BeginCollecting(const std::vector<const IndexRecord*>& indexes) {
                                [&](const auto& known) { return known.family() == column.family; });
     if (family == families_.end()) {
       ASSIGN_OR_RETURN(const DataSection* data, from_.Family(column.family));
-      families_.emplace_back(column.family, data);
+      families_.emplace_back(*spec_.table, column.family, data);
       family = std::prev(families_.end());
       RETURN_IF_ERROR(family->Begin());
     }

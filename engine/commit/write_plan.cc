@@ -360,6 +360,11 @@ Result<WritePlan> PlanConditional(const ConditionalBatch& conditional, const Reg
   ASSIGN_OR_RETURN(BoundPredicate predicate, BoundPredicate::Bind(*conditional.predicate, table));
   Condition condition{
       .table = table.id, .row = conditional.row, .predicate = std::move(predicate), .columns = {}};
+  if (!condition.predicate.WholeFamilies().empty()) {
+    return Status::InvalidArgument(
+        "the condition of a write names its columns: it cannot be on map_keys or map_values, which "
+        "are of all columns of a family");
+  }
   condition.columns = condition.predicate.Columns();
   RETURN_IF_ERROR(planner.Plan());
   WritePlan plan = planner.TakePlan(changes);

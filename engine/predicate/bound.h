@@ -106,13 +106,23 @@ class BoundPredicate {
                                                           const format::TableRecord& table);
 
   /// Whether a row that exists satisfies the predicate. Requires: `cells` are its visible cells, of
-  /// the predicate's columns at least, newest first within a column. Overflow values are read if a
-  /// condition needs them. Errors: kCorruption, kIoError.
+  /// the predicate's columns at least, column by column, newest first within one. Overflow values
+  /// are read if a condition needs them. Errors: kCorruption, kIoError.
   Result<bool> Matches(std::string_view row, std::span<const format::Cell> cells);
+  /// For a row of which not all columns are in memory: begins to decide its conditions on the
+  /// columns of families, which AddColumn gives. The next Matches goes by what these say, and needs
+  /// the cells of NamedColumns alone.
+  void BeginColumns();
+  /// `visible` are the visible cells of the next column of WholeFamilies, newest first. False: more
+  /// columns would change nothing. Errors: those of Matches.
+  Result<bool> AddColumn(std::span<const format::Cell> visible);
 
   const BoundNode& root() const { return root_; }
-  /// The columns that it reads.
+  /// The columns that it reads: NamedColumns and WholeFamilies.
   ColumnSet Columns() const;
+  ColumnSet NamedColumns() const;
+  /// Families with conditions on all of their columns.
+  ColumnSet WholeFamilies() const;
   /// Whether a row without any of its columns may match. The caller must then check that the row
   /// exists.
   bool MayAcceptAbsent() const;
@@ -123,7 +133,17 @@ class BoundPredicate {
   /// What a version says of a condition.
   enum class Verdict : uint8_t { kFalse, kTrue, kAbsent };
   static Verdict Of(bool matches) { return matches ? Verdict::kTrue : Verdict::kFalse; }
-  Result<bool> MatchesVersions(const BoundLeaf& leaf, std::span<const format::Cell> cells);
+  /// What the cells of a row that were looked at say of a condition that several of them decide.
+  struct Several {
+    const BoundLeaf* leaf = nullptr;
+    bool has_any = false;         ///< That has a value.
+    std::optional<bool> decided;  ///< Whatever the others say.
+
+    bool Matches() const { return decided.value_or(has_any ? leaf->every : leaf->accepts_null); }
+  };
+  Status Add(const format::Cell& cell, Several* several);
+  Result<bool> MatchesSeveral(const BoundLeaf& leaf, std::span<const format::Cell> cells);
+  void ListFamilyLeaves(const BoundNode& node);
   Result<Verdict> Judge(const BoundLeaf& leaf, const format::Cell& cell);
   Verdict JudgeText(const BoundLeaf& leaf, const format::Cell& cell);
   Verdict JudgeValues(const BoundLeaf& leaf, const format::Cell& cell);
@@ -135,6 +155,8 @@ class BoundPredicate {
   format::ValueList values_;
   const format::Cell* values_cell_ = nullptr;  // nullptr: of none.
   const Functions* values_functions_ = nullptr;
+  // Of conditions on families, if the row is given column by column.
+  std::vector<Several> families_;
 };
 
 /// The newest cell of a column among visible ones; nullptr when there is none.

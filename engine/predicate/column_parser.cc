@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "base/guarded.h"
 #include "base/status_macros.h"
@@ -76,10 +77,12 @@ class ColumnParser {
       ASSIGN_OR_RETURN(function.text, ExpectText("a unit in quotes"));
       RETURN_IF_ERROR(tokens_.ExpectSymbol(","));
     }
+    const Token operand = tokens_.Peek();
     RETURN_IF_ERROR(ParseOperand("a column"));
     if (*kind == FunctionKind::kTimestampOf && column_.is_row_key) {
       return SyntaxError(name, "a function of the row key, which has no timestamp");
     }
+    if (column_.functions.empty() && TakeFamily({function})) RETURN_IF_ERROR(TakeName(operand));
     RETURN_IF_ERROR(ParseArguments(&function));
     RETURN_IF_ERROR(tokens_.ExpectSymbol(")"));
     column_.functions.push_back(std::move(function));
@@ -87,6 +90,14 @@ class ColumnParser {
     if (status.ok()) return status;
     return Status::InvalidArgument("at position " + std::to_string(name.position) + ": " +
                                    std::string(status.message()));
+  }
+
+  // The operand is a family, not a column.
+  Status TakeName(const Token& operand) {
+    const bool is_name = column_.family.empty() && !column_.is_row_key;
+    if (!is_name) return SyntaxError(operand, "the name of a family alone");
+    column_.family = std::exchange(column_.qualifier, {});
+    return {};
   }
 
   // Those after the column.
@@ -192,6 +203,19 @@ Result<std::string> TokenReader::ExpectName(std::string_view expected) {
   const bool is_plain = Peek().kind == Token::Kind::kName && !IsReserved(Peek().text);
   if (!is_plain && Peek().kind != Token::Kind::kQuotedName) return SyntaxError(Peek(), expected);
   return Take().text;
+}
+
+bool TakeFamily(const Functions& functions) {
+  return !functions.empty() && (functions.front().kind == FunctionKind::kMapKeys ||
+                                functions.front().kind == FunctionKind::kMapValues);
+}
+
+std::string ColumnText(const ParsedColumn& column) {
+  const std::string name = column.is_row_key ? std::string(kRowKeyColumn)
+                           : TakeFamily(column.functions)
+                               ? NameText(column.family)
+                               : ColumnNameText(column.family, column.qualifier);
+  return TextOf(column.functions, name);
 }
 
 Result<ParsedColumn> ParseColumn(std::string_view expected, TokenReader* tokens) {
@@ -308,8 +332,8 @@ std::string IndexOptions::ToString() const {
 }
 
 std::string IndexColumn::ToString() const {
-  std::string text = TextOf(functions, is_row_key ? std::string(engine::kRowKeyColumn)
-                                                  : engine::ColumnNameText(family, qualifier));
+  std::string text = engine::ColumnText(
+      {.family = family, .qualifier = qualifier, .is_row_key = is_row_key, .functions = functions});
   if (type != ColumnType::kBytes) text.append("::").append(ColumnTypeName(type));
   return descending ? text + " DESC" : text;
 }

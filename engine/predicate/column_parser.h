@@ -3,6 +3,7 @@
 //   index       column [ ASC | DESC ], ... [ INCLUDE ( name [ : name ], ... ) ]
 //   column      operand [ :: type ]; _row
 //   operand     name [ : name ], each perhaps "quoted", | _row
+//               | map_keys ( name ) | map_values ( name )
 //               | function ( operand ) | substr ( operand , number [ , number ] )
 //               | substr_bytes ( operand , number [ , number ] )
 //               | split_part ( operand , 'separator' , number )
@@ -47,6 +48,9 @@ class TokenReader {
   size_t at_ = 0;
 };
 
+/// Whether they are applied to all columns of a family, which has no qualifier then.
+bool TakeFamily(const Functions& functions);
+
 struct ParsedColumn {
   std::string family, qualifier;
   bool is_row_key = false;
@@ -58,5 +62,7 @@ struct ParsedColumn {
 Result<ParsedColumn> ParseColumn(std::string_view expected, TokenReader* tokens);
 /// A column of an index, with its direction. Errors: the same.
 Result<IndexColumn> ParseIndexColumn(TokenReader* tokens);
+/// What ParseColumn reads, without a type.
+std::string ColumnText(const ParsedColumn& column);
 
 }  // namespace tandem::engine

@@ -376,7 +376,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
     }
   }
   const auto* const order = query.ordering.has_value() ? query.ordering->index : nullptr;
-  schema.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
+  schema.Decode(ordering, predicate);
   // An ordered count reads its rows.
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation,

@@ -25,9 +25,7 @@ Status IndexedRow::Read(const RowStream& rows, const Visit& visit) {
     ASSIGN_OR_RETURN(const bool more, stream->Next());
     if (!more) break;
     if (visit) RETURN_IF_ERROR(visit(stream->cells()));
-    for (const Cell& cell : stream->cells()) {
-      if (ConcernsIndex(table_, cell)) wide_.Add(cell);
-    }
+    for (const Cell& cell : stream->cells()) KeepIndexed(table_, cell, &wide_);
   }
   wide_.AppendSorted(&cells_);
   return {};

@@ -301,6 +301,9 @@ BOOST_AUTO_TEST_CASE(WrongArgumentsAreRefused) {
   const Functions late = {Function::Lower(), Function::TimestampOf()};
   BOOST_TEST(CheckFunctions(late).message() ==
              "timestamp_of: expected a column, found what a function returns");
+  const Functions after = {Function::Lower(), Function::MapKeys()};
+  BOOST_TEST(CheckFunctions(after).message() ==
+             "map_keys: expected a family, found what a function returns");
   BOOST_TEST(CheckFunctions(Functions(kFunctionsMax, Function::Lower())).ok());
   BOOST_TEST(CheckFunctions(Functions(kFunctionsMax + 1, Function::Lower())).message() ==
              "9 functions are applied to a column, the limit is 8");
@@ -324,6 +327,8 @@ BOOST_AUTO_TEST_CASE(SomeMakeSeveralValues) {
   BOOST_TEST(Several({Function::JsonEach("$.a")}, R"({"a":[1)") == "");
   BOOST_TEST(Several({Function::Words()}, "Two Words") == "two|words|");
   BOOST_TEST(Several({Function::Trigrams()}, "Four") == "fou|our|");
+  BOOST_TEST(Several({Function::MapKeys()}, "of one column") == "of one column|");
+  BOOST_TEST(Several({Function::MapValues(), Function::Upper()}, "a") == "A|");
 }
 
 BOOST_AUTO_TEST_CASE(OthersApplyToEachOfSeveralValues) {
@@ -368,6 +373,9 @@ BOOST_AUTO_TEST_CASE(TheyHaveTypes) {
   BOOST_TEST(type(Function::Bucket(3)) == "uint64");
   BOOST_TEST(type(Function::DateTrunc("day")) == "timestamp");
   BOOST_TEST(type(Function::TimestampOf()) == "timestamp");
+  BOOST_TEST(type(Function::MapKeys()) == "bytes");
+  BOOST_TEST(type(Function::MapValues(), ColumnType::kText) == "text");
+  BOOST_TEST(type(Function::MapValues(), ColumnType::kInt64Be) == "int64_be");
   BOOST_TEST(type(Function::TimestampOf(), ColumnType::kInt64Be) ==
              "timestamp_of: it returns text, and type int64_be reads bytes");
 }

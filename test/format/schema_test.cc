@@ -170,6 +170,33 @@ BOOST_AUTO_TEST_CASE(PartsOfTheRowKeyComeBack) {
   BOOST_TEST((CodeOf(without_flag) == StatusCode::kCorruption));
 }
 
+BOOST_AUTO_TEST_CASE(IndexesOverAFamilyComeBack) {
+  TableRecord table = SampleTable();
+  const IndexColumnRecord keys{.family = table.families[0].id,
+                               .qualifier = {},
+                               .functions = {Function::MapKeys(), Function::Lower()}};
+  IndexRecord& index = table.indexes[0];
+  index = {.id = index.id, .name = "i", .columns = {keys}};
+  index.columns[0].type = ColumnType::kText;
+  const std::string bytes = Encoded(table);
+  const auto decoded = DecodeTable(bytes);
+  BOOST_REQUIRE_MESSAGE(decoded.has_value(), decoded.status().ToString());
+  BOOST_TEST(decoded->indexes[0].columns[0].is_of_family());
+  BOOST_TEST(!decoded->indexes[0].is_of_several());
+  BOOST_TEST(Encoded(*decoded) == bytes);
+
+  std::vector<IndexRecord> bad(5, index);
+  bad[0].columns[0].qualifier = "q";
+  bad[1].columns[0].functions = {Function::Lower(), Function::MapValues()};
+  bad[2].columns.push_back({.family = table.families[0].id, .qualifier = "q"});
+  bad[3].unique = true;
+  bad[4].included.push_back({.family = table.families[0].id, .qualifier = "q"});
+  for (const IndexRecord& record : bad) {
+    index = record;
+    BOOST_TEST((CodeOf(Encoded(table)) == StatusCode::kCorruption));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(TypesAndTheNextIndexComeBack) {
   TableRecord table = SampleTable();
   BOOST_TEST((table.TypeOf(FamilyId(0), "n") == ColumnType::kInt64));  // Of the index.

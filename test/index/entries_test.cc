@@ -116,6 +116,56 @@ BOOST_AUTO_TEST_CASE(RandomRowsHaveTheFactsOfTheReference) {
 
 // Of an index over several columns: the current entry has what the index over each column has as
 // current, the older ones are those of the first column, without the others.
+// The facts of an index over a family are those of indexes over each of its columns, together.
+BOOST_AUTO_TEST_CASE(RandomRowsHaveTheFactsOfEachColumnOfAFamily) {
+  TestRandom random("RandomRowsHaveTheFactsOfEachColumnOfAFamily");
+  RowIndexFacts facts;
+  for (int i = 0; i < 50'000; ++i) {
+    const std::vector<Cell> cells = RandomRow(&random);
+    const FamilyId family(static_cast<uint8_t>(i % 2));
+    const bool is_of_keys = random.OneIn(2);
+    IndexRecord index = IndexOn("", family);
+    index.columns[0].functions = {is_of_keys ? Function::MapKeys() : Function::MapValues()};
+    ReferenceFacts expected;
+    for (const char* qualifier : {"a", "b", "c"}) {
+      const ReferenceFacts one = Reference(IndexOn(qualifier, family).columns[0], cells);
+      expected.present |= one.present;
+      expected.touched |= one.touched;
+      for (const auto& [key, current] : one.entries) {
+        expected.entries[is_of_keys ? KeyOf(qualifier) : key] |= current;
+      }
+    }
+    FactsOfRow(index, "row", cells, &facts);
+    std::map<std::string, bool> entries;
+    for (const IndexEntry& entry : facts.entries) {
+      BOOST_REQUIRE(entries.emplace(entry.key, entry.current).second);
+    }
+    BOOST_REQUIRE(entries == expected.entries);
+    BOOST_REQUIRE_EQUAL(facts.present, expected.present);
+    BOOST_REQUIRE_EQUAL(facts.touched, expected.touched);
+    BOOST_REQUIRE(facts.complete);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ValuesAreKeptWhereEntriesDependOnThem) {
+  TableRecord table;
+  table.indexes.push_back(IndexOn(""));
+  table.indexes.back().columns[0].functions = {Function::MapKeys()};
+  table.indexes.push_back(IndexOn("b"));
+  CellBuffer kept;
+  for (const char* qualifier : {"a", "b"}) {
+    KeepIndexed(table, MakeCell(CellKind::kPut, qualifier, 1, 1, "value"), &kept);
+  }
+  Cell other = MakeCell(CellKind::kPut, "b", 1, 1, "value");
+  other.family = FamilyId(1);
+  KeepIndexed(table, other, &kept);
+  std::vector<Cell> cells;
+  kept.AppendSorted(&cells);
+  BOOST_REQUIRE_EQUAL(cells.size(), 2u);
+  BOOST_TEST(cells[0].value == "");
+  BOOST_TEST(cells[1].value == "value");
+}
+
 BOOST_AUTO_TEST_CASE(RandomRowsHaveTheEntriesOfEachColumnTogether) {
   TestRandom random("RandomRowsHaveTheEntriesOfEachColumnTogether");
   RowIndexFacts facts;

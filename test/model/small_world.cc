@@ -98,6 +98,16 @@ TablePlan PlanOf(const SmallWorld& world) {
     plan.options.indexes.push_back({"by_b_key", {column("b", false), part}});
     if (world.includes) plan.options.indexes.back().include = {{"d", "a"}};
   }
+  if (world.maps) {
+    for (const FamilyOptions& family : plan.options.families) {
+      const auto add = [&](const char* name, Functions functions) {
+        plan.options.indexes.push_back(
+            {name + family.name, {{.family = family.name, .functions = std::move(functions)}}});
+      };
+      add("by_columns_of_", {Function::MapKeys()});
+      add("by_values_of_", {Function::MapValues()});
+    }
+  }
   plan.keys = kRows;
   plan.values = {"1", "2"};
   if (world.lists) {
@@ -140,13 +150,43 @@ SmallStep NewStep(Dice* dice, const TablePlan& plan) {
   return step;
 }
 
+// On the qualifiers and values of a family, alone and two at a time.
+void AddMapPredicates(bool two_families, std::vector<Predicate>* leaves,
+                      std::vector<Predicate>* all) {
+  std::vector<Predicate> of_maps;
+  for (const char* family : {"d:", "m:"}) {
+    for (const std::string& qualifier : kColumns) {
+      of_maps.push_back(Predicate::Equal(family, qualifier).WithFunctions({Function::MapKeys()}));
+    }
+    of_maps.push_back(Predicate::GreaterOrEqual(family, "b").WithFunctions({Function::MapKeys()}));
+    of_maps.push_back(Predicate::IsNull(family).WithFunctions({Function::MapKeys()}));
+    of_maps.push_back(Predicate::Equal(family, "1").WithFunctions({Function::MapValues()}));
+    of_maps.push_back(Predicate::NotEqual(family, "1").WithFunctions({Function::MapValues()}));
+    of_maps.push_back(Predicate::Less(family, "5").WithFunctions({Function::MapValues()}));
+    leaves->push_back(of_maps.front());
+    if (!two_families) break;
+  }
+  for (size_t i = 0; i < of_maps.size(); ++i) {
+    all->push_back(of_maps[i]);
+    all->push_back(Predicate::Not(of_maps[i]));
+    for (size_t j = 0; j < i; ++j) {
+      all->push_back(Predicate::And({of_maps[i], of_maps[j]}));
+      all->push_back(Predicate::And({of_maps[i], Predicate::Not(of_maps[j])}));
+      all->push_back(Predicate::Or({of_maps[i], of_maps[j]}));
+    }
+  }
+  leaves->push_back(of_maps.back());
+}
+
 /// Every predicate of the small world that is worth asking.
-std::vector<Predicate> SmallPredicates(bool two_families, bool lists, bool keys) {
+std::vector<Predicate> SmallPredicates(bool two_families, bool lists, bool keys, bool maps) {
   std::vector<Predicate> leaves, all;
+  if (maps) AddMapPredicates(two_families, &leaves, &all);
   if (keys) {
-    leaves = {Predicate::Equal("_row", "1"), Predicate::Less("_row", "1"),
-              Predicate::IsNull("_row")};
-    for (Predicate& leaf : leaves) leaf = leaf.WithFunctions(kKeyPart);
+    for (const Predicate& leaf :
+         {Predicate::Equal("_row", "1"), Predicate::Less("_row", "1"), Predicate::IsNull("_row")}) {
+      leaves.push_back(leaf.WithFunctions(kKeyPart));
+    }
   }
   for (const std::string& name : kColumns) {
     const std::string column = FamilyOf(two_families, name) + ":" + name;
@@ -428,12 +468,12 @@ void SmallRun::Check(bool thoroughly) {
 
 const std::vector<Predicate>& SmallRun::Predicates() const {
   static const auto kOfWorlds = [] {
-    std::array<std::vector<Predicate>, 8> all;
-    for (size_t i = 0; i < all.size(); ++i) all[i] = SmallPredicates(i & 1, i & 2, i & 4);
+    std::array<std::vector<Predicate>, 16> all;
+    for (size_t i = 0; i < all.size(); ++i) all[i] = SmallPredicates(i & 1, i & 2, i & 4, i & 8);
     return all;
   }();
   return kOfWorlds[size_t{world_.two_families} | size_t{world_.lists} << 1 |
-                   size_t{world_.keys} << 2];
+                   size_t{world_.keys} << 2 | size_t{world_.maps} << 3];
 }
 
 // A page of each is read after every step.
@@ -503,13 +543,14 @@ uint64_t SmallWorld::operation_count() const {
 }
 
 std::string SmallWorld::Describe() const {
-  std::string text =
-      "max_versions " + std::to_string(max_versions) + ", ttl " + std::to_string(ttl_micros) +
-      (switches_memstores ? ", a memstore for every batch" : "") +
-      (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
-      (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
-      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "") +
-      (globals ? ", global indexes" : "") + (keys ? ", parts of keys" : "");
+  std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
+                     std::to_string(ttl_micros) +
+                     (switches_memstores ? ", a memstore for every batch" : "") +
+                     (two_families ? ", two families" : "") +
+                     (rising ? ", rising timestamps" : "") + (lists ? ", lists" : "") +
+                     (unique_a ? ", by_a unique" : "") + (unique_all ? ", by_all unique" : "") +
+                     (includes ? ", included columns" : "") + (globals ? ", global indexes" : "") +
+                     (keys ? ", parts of keys" : "") + (maps ? ", maps" : "");
   for (const IndexOptions& index : PlanOf(*this).options.indexes) {
     if (!index.where.empty()) text += ", " + index.name + " over " + index.ToString();
   }
@@ -539,6 +580,7 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   world.includes = unique.Chance(50);
   world.globals = unique.Chance(50);
   world.keys = unique.Chance(40);
+  world.maps = unique.Chance(40);
   const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, plan));

@@ -79,6 +79,26 @@ TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> fami
   return plan;
 }
 
+// Over the qualifiers and the values of families.
+void AddIndexesOfFamilies(Dice* dice, std::vector<TablePlan>* tables) {
+  const auto add = [](std::string name, const char* family, Functions functions, ColumnType type,
+                      TablePlan* plan) {
+    IndexOptions index = Index(std::move(name), family, "", type);
+    index.columns[0].functions = std::move(functions);
+    plan->options.indexes.push_back(std::move(index));
+  };
+  add("by_d_columns", "d", {Function::MapKeys()}, ColumnType::kBytes, &(*tables)[0]);
+  add("by_w_columns", "w", {Function::MapKeys()}, ColumnType::kText, &(*tables)[1]);
+  add("by_m_numbers", "m", {Function::MapValues()}, ColumnType::kInt64, &(*tables)[1]);
+  (*tables)[1].options.indexes.back().columns[0].descending = dice->Chance(50);
+  add("by_k_columns", "k", {Function::MapKeys()}, ColumnType::kBytes, &(*tables)[2]);
+  add("by_d_starts", "d", {Function::MapValues(), Function::Substring(1, 2)}, ColumnType::kText,
+      &(*tables)[2]);
+  add("by_large_columns", "w", {Function::MapKeys(), Function::Upper()}, ColumnType::kText,
+      &(*tables)[4]);
+  add("by_large_values", "d", {Function::MapValues()}, ColumnType::kBytes, &(*tables)[4]);
+}
+
 void Split(Dice* dice, TablePlan* plan) {
   std::set<std::string> keys;
   for (uint64_t count = dice->Below(4); count > 0; --count) keys.insert(dice->Pick(plan->keys));
@@ -134,6 +154,7 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
     plan.options.indexes.push_back(std::move(one));
     plan.options.indexes.push_back(std::move(two));
   }
+  AddIndexesOfFamilies(dice, &tables);
   tables[2].timestamps = Timestamps::kExpiring;
   tables[2].options.indexes.push_back(Index("by_k_tag", "k", kBytes, ColumnType::kBytes));
   tables[2].options.indexes.push_back(Index("by_k_size_d_tag", "k", kInteger, ColumnType::kInt64,

@@ -79,6 +79,7 @@ class IndexCheck {
   }
   std::string ValueIn(const ModelRow& row) const { return ValueIn(row, index_.columns[0]); }
   static std::string ValueIn(const ModelRow& row, const IndexColumn& column) {
+    if (test::AreOfFamily(column.functions)) return ValueOfFamily(row, column);
     for (const test::ModelCell& cell : row.cells) {
       if (cell.qualifier != column.qualifier) continue;
       std::string made = cell.value;
@@ -93,6 +94,18 @@ class IndexCheck {
       }
     }
     return "";
+  }
+  static std::string ValueOfFamily(const ModelRow& row, const IndexColumn& column) {
+    std::string value;
+    format::ValueList values;
+    for (const test::ModelCell& cell : row.cells) {
+      if (cell.family != column.family) continue;
+      const bool is_key = column.functions.front().kind == FunctionKind::kMapKeys;
+      format::ApplyMultiValued(column.functions, is_key ? cell.qualifier : cell.value,
+                               cell.timestamp, &values);
+      if (!values.empty()) value = values[0];
+    }
+    return value;
   }
   std::string Compare(const Predicate& predicate, const std::vector<ModelRow>& expected) {
     Result<std::vector<ModelRow>> found = Rows(predicate, {.use_index = index_.name});

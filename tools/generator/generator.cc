@@ -168,6 +168,14 @@ Functions RandomKeyFunctions(Dice* dice) {
   return functions;
 }
 
+Functions RandomFamilyFunctions(Dice* dice) {
+  Functions functions = {dice->Chance(60) ? Function::MapKeys() : Function::MapValues()};
+  if (dice->Chance(60)) return functions;
+  const Functions more = RandomKeyFunctions(dice);
+  functions.insert(functions.end(), more.begin(), more.end());
+  return functions;
+}
+
 std::string LargeColumn(uint64_t number) { return "column-" + std::to_string(number); }
 
 const ColumnPlan& Generator::Column(const FamilyOptions& family) {
@@ -470,19 +478,24 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
   const IndexColumn& indexed = dice_.Pick(plan_.options.indexes).columns[0];
   std::optional<ColumnType> cast = Cast();
   if (indexed.is_row_key) return KeyPartLeaf(kind, indexed.functions, indexed.type);
-  if (!indexed.functions.empty()) {
+  if (dice_.Chance(15)) {
+    functions = RandomFamilyFunctions(&dice_);
+    column = family.name + ":";
+  } else if (!indexed.functions.empty()) {
     functions = indexed.functions;
     column = FamilyMeant(plan_.options, indexed.family) + ":" + indexed.qualifier;
     cast = indexed.type;
   }
   const ColumnType type = *format::TypeOfFunctions(functions, cast);
+  const bool is_text = type == ColumnType::kText || type == ColumnType::kBytes;
   const bool is_part = kind == Predicate::Kind::kPrefix || kind == Predicate::Kind::kContains;
-  if (type != ColumnType::kText && is_part) kind = Predicate::Kind::kEqual;
+  if (!is_text && is_part) kind = Predicate::Kind::kEqual;
+  const bool is_of_qualifiers = functions.front().kind == FunctionKind::kMapKeys;
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
-    const std::optional<std::string> made = OneMadeOf(functions, Value(plan.kind), &dice_);
-    const bool fits =
-        type == ColumnType::kText || (made.has_value() && format::ParseInt64(*made).has_value());
+    const std::string input = is_of_qualifiers ? Column(Family()).qualifier : Value(plan.kind);
+    const std::optional<std::string> made = OneMadeOf(functions, input, &dice_);
+    const bool fits = is_text || (made.has_value() && format::ParseInt64(*made).has_value());
     value = made.has_value() && fits ? *made : std::to_string(dice_.Below(9));
   }
   return Predicate::Compare(kind, column, std::move(values)).WithFunctions(functions).As(type);

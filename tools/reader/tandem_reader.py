@@ -42,7 +42,7 @@ FIELDS = {
     'counts': 'index current older', 'segment': 'number id$',
     'snapshot': 'name$ sequence time created table* region*',
     'sequence': 'name$ first last next'}
-KNOWN = {'kind': range(1, 17), 'state': (1, 2, 3, 4), 'compression': (0, 1),
+KNOWN = {'kind': (*range(1, 17), 19, 20), 'state': (1, 2, 3, 4), 'compression': (0, 1),
          'type': (*range(1, 8), *range(19, 24))}
 PARTS = re.compile(r'(?:(salt|hash|mod)\((?:(\w+), )?(\d+)\)|(?:(reverse)\(\w+\), )?'
                    r'(\w+):(text|bytes|u?int64|timestamp|uuid)(?:\((\d+)\))?( desc)?)(?:, |$)')

@@ -151,11 +151,21 @@ std::vector<std::string> MadeOf(const Functions& functions, const std::string& s
   return values;
 }
 
+// Whether the functions are of the qualifiers of a family.
+bool AreOfQualifiers(const Functions& functions) {
+  return !functions.empty() && functions.front().kind == FunctionKind::kMapKeys;
+}
+
 ColumnType TypeOfIndexed(const IndexColumn& column) {
   return column.functions.empty() ? column.type : TypeOfFunctions(column.functions, column.type);
 }
 
 }  // namespace
+
+bool AreOfFamily(const Functions& functions) {
+  return AreOfQualifiers(functions) ||
+         (!functions.empty() && functions.front().kind == FunctionKind::kMapValues);
+}
 
 int CompareValues(ColumnType type, std::string_view a, std::string_view b) {
   if (type != ColumnType::kBytes && type != ColumnType::kText) return CompareIntegers(a, b);
@@ -211,16 +221,16 @@ bool Model::Refuses(const ModelOperation& operation) const {
   const TableOptions& options = table(operation.table);
   const size_t family = FamilyOf(options, operation.family);
   const auto refuses = [&](const IndexColumn& indexed, const auto& column) {
-    if (indexed.is_row_key || FamilyOf(options, indexed.family) != family ||
-        indexed.qualifier != column.first) {
-      return false;
-    }
-    if (indexed.functions.empty()) return !FitsType(indexed.type, column.second);
-    return TypeOfIndexed(indexed) == ColumnType::kText &&
-           std::ranges::any_of(MadeOf(indexed.functions, column.second, 0),
-                               [](const std::string& made) {
-                                 return IsUtf8(made) && EncodedSize(made) > kIndexKeyBytesMax;
-                               });
+    const Functions& functions = indexed.functions;
+    if (indexed.is_row_key || FamilyOf(options, indexed.family) != family) return false;
+    if (indexed.qualifier != column.first && !AreOfFamily(functions)) return false;
+    if (functions.empty()) return !FitsType(indexed.type, column.second);
+    const ColumnType type = TypeOfIndexed(indexed);
+    if (type != ColumnType::kText && type != ColumnType::kBytes) return false;
+    const std::string& input = AreOfQualifiers(functions) ? column.first : column.second;
+    return std::ranges::any_of(MadeOf(functions, input, 0), [type](const std::string& made) {
+      return (type == ColumnType::kBytes || IsUtf8(made)) && EncodedSize(made) > kIndexKeyBytesMax;
+    });
   };
   return std::ranges::any_of(operation.columns, [&](const auto& column) {
     return std::ranges::any_of(options.indexes, [&](const IndexOptions& index) {
@@ -233,14 +243,18 @@ bool Model::Refuses(const ModelOperation& operation) const {
 std::vector<std::string> Model::Newest(const Table& table, const Columns& columns, size_t family,
                                        std::string_view qualifier, const Functions& functions,
                                        const ModelRead& read) {
-  const auto found = columns.find(std::pair(family, std::string(qualifier)));
-  if (found == columns.end()) return {};
-  const Versions shown = Shown(found->second, table.options.families[family], read);
-  if (shown.empty()) return {};
-  if (!read.any_version) return MadeOf(functions, shown[0].second, shown[0].first);
   std::vector<std::string> values;
-  for (const auto& [timestamp, value] : shown) {
-    for (std::string& made : MadeOf(functions, value, timestamp)) values.push_back(std::move(made));
+  for (const auto& [column, versions] : columns) {
+    if (column.first != family) continue;
+    if (column.second != qualifier && !AreOfFamily(functions)) continue;
+    Versions shown = Shown(versions, table.options.families[family], read);
+    if (!read.any_version && shown.size() > 1) shown.resize(1);
+    for (const auto& [timestamp, value] : shown) {
+      const std::string& input = AreOfQualifiers(functions) ? column.second : value;
+      for (std::string& made : MadeOf(functions, input, timestamp)) {
+        values.push_back(std::move(made));
+      }
+    }
   }
   return values;
 }
@@ -309,10 +323,10 @@ bool Model::MatchesColumn(const Table& table, const std::string& key, const Colu
                ? predicate.type().value_or(TypeOf(table.options, family, predicate.qualifier()))
                : TypeOfFunctions(predicate.functions(), predicate.type());
     values = Newest(table, columns, family, predicate.qualifier(), predicate.functions(), read);
-    // All bytes fit, at any length.
-    std::erase_if(values, [type](const std::string& value) {
-      return type != ColumnType::kBytes && !FitsType(type, value);
-    });
+    // All bytes that are stored fit, at any length.
+    const bool fit_all = type == ColumnType::kBytes && predicate.functions().empty();
+    std::erase_if(values,
+                  [&](const std::string& value) { return !fit_all && !FitsType(type, value); });
   } else if (!predicate.functions().empty()) {
     type = TypeOfFunctions(predicate.functions(), predicate.type());
     values = MadeOf(predicate.functions(), key, 0);

@@ -11,6 +11,7 @@
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output.h"
+#include "tools/tandem/row_output.h"
 #include "tools/tandem/suggest.h"
 
 namespace tandem::tools {
@@ -25,7 +26,7 @@ void AddColumns(const Predicate& predicate, const std::string& first_family, Col
   for (const Predicate& child : predicate.children()) AddColumns(child, first_family, columns);
   using Kind = Predicate::Kind;
   const bool is_leaf = predicate.kind() >= Kind::kEqual && predicate.kind() <= Kind::kIsNotNull;
-  if (!is_leaf || predicate.is_row_key()) return;
+  if (!is_leaf || predicate.is_row_key() || AreOfFamily(predicate.functions())) return;
   columns->emplace(predicate.family().empty() ? first_family : predicate.family(),
                    predicate.qualifier());
 }
@@ -34,7 +35,7 @@ void AddColumns(const Predicate& predicate, const std::string& first_family, Col
 Columns WithoutIndexes(Columns columns, const TableOptions& table) {
   for (const IndexOptions& index : table.indexes) {
     for (const IndexColumn& column : index.columns) {
-      if (column.is_row_key) continue;
+      if (column.is_row_key || AreOfFamily(column.functions)) continue;
       columns.erase(
           {column.family.empty() ? table.families[0].name : column.family, column.qualifier});
     }

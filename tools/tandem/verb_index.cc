@@ -124,6 +124,15 @@ void TellOfUnfit(const std::string& table, const IndexInfo& index, const Context
                                    EscapeBytes(TextOf(column.functions, name)), type));
     return;
   }
+  if (AreOfFamily(column.functions)) {
+    const std::string made = TextOf(column.functions, name);
+    WriteBytes(context.err,
+               Format("tandem: {} rows have a cell of family {} and no entry: no value of which {} "
+                      "makes a {}, or a delete marker; they satisfy map_keys({}) IS NOT NULL AND "
+                      "{}::{} IS NULL\n",
+                      FormatCount(index.rows_without_entry), name, made, type, name, made, type));
+    return;
+  }
   const std::string rows = Format("tandem: {} rows have a cell of {} and no entry: ",
                                   FormatCount(index.rows_without_entry), name);
   if (!column.functions.empty()) {
