@@ -123,6 +123,7 @@ Status CheckRowKeyColumn(const std::string& where, const IndexColumn& column) {
 }
 
 Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const IndexColumn& column,
+                                                const format::FunctionRegistry& functions,
                                                 const format::TableRecord& table) {
   format::FamilyId family_id = format::kRowKeyFamily;
   if (column.is_row_key) {
@@ -139,6 +140,8 @@ Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const 
                                    .descending = column.descending,
                                    .functions = column.functions};
   format::PinFunctions(record.functions);
+  const Status pinned = format::PinCalls(functions, record.functions);
+  if (!pinned.ok()) return Invalid(where + std::string(pinned.message()));
   return record;
 }
 
@@ -198,7 +201,8 @@ size_t IndexCount(const format::TableRecord& table) {
   return table.indexes.size() + table.global_indexes.size();
 }
 
-Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
+Status AddIndex(const IndexOptions& options, const format::FunctionRegistry& functions,
+                format::TableRecord* table) {
   RETURN_IF_ERROR(CheckName("index", options.name));
   const std::string where = "index " + base::Quote(options.name) + ": ";
   if (options.columns.empty() || options.columns.size() > kIndexColumnsMax) {
@@ -210,7 +214,8 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   index.name = options.name;
   index.unique = options.unique;
   for (const IndexColumn& column : options.columns) {
-    ASSIGN_OR_RETURN(format::IndexColumnRecord record, IndexColumnOf(where, column, *table));
+    ASSIGN_OR_RETURN(format::IndexColumnRecord record,
+                     IndexColumnOf(where, column, functions, *table));
     for (const format::IndexColumnRecord& other : index.columns) {
       if (!format::HasSameValues(other, record)) continue;
       return Invalid(where + "declares " + format::Described(record) + " twice");
@@ -302,6 +307,7 @@ Predicate WithTypes(const Predicate& predicate, const format::TableRecord& table
 }
 
 Result<format::IndexPredicate> PredicateOf(const std::string& text,
+                                           const format::FunctionRegistry& functions,
                                            const format::TableRecord& table) {
   if (text.size() > kIndexWhereBytesMax) {
     return Invalid("it has " + std::to_string(text.size()) + " bytes, the limit is " +
@@ -315,7 +321,8 @@ Result<format::IndexPredicate> PredicateOf(const std::string& text,
   }
   if (predicate.parameter_count() > 0) return Invalid("it has a parameter");
   if (NamesRowKey(predicate)) return Invalid("it is over _row, which is no column");
-  ASSIGN_OR_RETURN(const BoundPredicate bound, BoundPredicate::Bind(predicate, table));
+  ASSIGN_OR_RETURN(const BoundPredicate bound,
+                   BoundPredicate::Bind(predicate, table, {.functions = &functions}));
   format::IndexPredicate where{.text = WithTypes(predicate, table).ToString()};
   if (where.text.size() > kIndexWhereBytesMax) {
     return Invalid("with families and types it has " + std::to_string(where.text.size()) +
@@ -326,8 +333,8 @@ Result<format::IndexPredicate> PredicateOf(const std::string& text,
 }
 
 // Makes the table's index partial if the options say so. Requires: the types of columns are set.
-Status SetWhere(const IndexOptions& options, const format::TableRecord& table,
-                format::IndexRecord* index) {
+Status SetWhere(const IndexOptions& options, const format::FunctionRegistry& functions,
+                const format::TableRecord& table, format::IndexRecord* index) {
   if (options.where.empty()) return {};
   const std::string start = "index " + base::Quote(options.name) + ": ";
   if (options.unique) return Invalid(start + "it is unique: it cannot have a WHERE");
@@ -335,7 +342,7 @@ Status SetWhere(const IndexOptions& options, const format::TableRecord& table,
     return Invalid(start + format::Described(index->columns.front()) +
                    " is of trigrams, which memstores do not keep: it cannot have a WHERE");
   }
-  Result<format::IndexPredicate> where = PredicateOf(options.where, table);
+  Result<format::IndexPredicate> where = PredicateOf(options.where, functions, table);
   if (!where.has_value()) {
     return {where.error().code(), start + "WHERE: " + std::string(where.error().message())};
   }
@@ -415,8 +422,8 @@ Status AddColumns(const TableOptions& options, format::TableRecord* table) {
 
 Status CheckTableName(const std::string& name) { return CheckName("table", name); }
 
-Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
-                                            base::RandomSource* random) {
+Result<format::TableRecord> MakeTableRecord(const TableOptions& options, base::RandomSource* random,
+                                            const format::FunctionRegistry& functions) {
   format::TableRecord table;
   RETURN_IF_ERROR(CheckTableName(options.name));
   table.name = options.name;
@@ -430,14 +437,14 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
     if (table.HasIndexNamed(index.name)) {
       return Invalid("index " + base::Quote(index.name) + ": is declared twice");
     }
-    RETURN_IF_ERROR(AddIndex(index, &table));
+    RETURN_IF_ERROR(AddIndex(index, functions, &table));
   }
   RETURN_IF_ERROR(AddColumns(options, &table));
   KeepGlobalTypes(&table);
   for (const IndexOptions& index : options.indexes) {
     if (index.placement == IndexPlacement::kGlobal) continue;
     const size_t place = static_cast<size_t>(table.FindIndex(index.name) - table.indexes.data());
-    RETURN_IF_ERROR(SetWhere(index, table, &table.indexes[place]));
+    RETURN_IF_ERROR(SetWhere(index, functions, table, &table.indexes[place]));
   }
   RETURN_IF_ERROR(SetObserversIn(options.observers, &table));
   RETURN_IF_ERROR(SetRowKeyIn(options.row_key, /*has_cells=*/false, &table));
@@ -461,7 +468,8 @@ format::TableRecord EntriesRecord(const format::TableRecord& table,
   return entries;
 }
 
-Status AddIndexTo(const IndexOptions& options, format::TableRecord* table) {
+Status AddIndexTo(const IndexOptions& options, const format::FunctionRegistry& functions,
+                  format::TableRecord* table) {
   if (table->HasIndexNamed(options.name)) {
     return Status::AlreadyExists("table " + base::Quote(table->name) + " has an index " +
                                  base::Quote(options.name) + " already");
@@ -474,12 +482,12 @@ Status AddIndexTo(const IndexOptions& options, format::TableRecord* table) {
     return Invalid("table " + base::Quote(table->name) + " has had all indexes that it can have");
   }
   const format::TableRecord before = *table;
-  RETURN_IF_ERROR(AddIndex(options, table));
+  RETURN_IF_ERROR(AddIndex(options, functions, table));
   if (options.placement == IndexPlacement::kGlobal) return {};  // No column has its type from it.
   // What is there already has not been checked.
   if (options.unique) table->indexes.back().state = format::IndexState::kBuilding;
   RETURN_IF_ERROR(KeepTypes(table->indexes.back(), before, table));
-  return SetWhere(options, *table, &table->indexes.back());
+  return SetWhere(options, functions, *table, &table->indexes.back());
 }
 
 Status IndexNotFound(const format::TableRecord& table, std::string_view index) {

@@ -280,8 +280,10 @@ Result<TableCopy> EngineImpl::ExportFiles(std::string_view table, const std::str
   RETURN_IF_ERROR(draft.Make(path_));
   Options nested_options;
   nested_options.create_if_missing = true;
+  nested_options.functions = options_.functions;
   ASSIGN_OR_RETURN(const Nested target, OpenNested(path, nested_options, nullptr));
-  ASSIGN_OR_RETURN(const TableCopy copy, target.engine->LoadNewTable(definition, unchecked, &rows));
+  ASSIGN_OR_RETURN(const TableCopy copy,
+                   target.engine->LoadNewTable(definition, record, unchecked, &rows));
   bool closed = false;
   RETURN_IF_ERROR(target.engine->Close(&closed));
   draft.Keep();
@@ -334,7 +336,7 @@ Result<TableCopy> EngineImpl::RestoreTable(const std::string& path, std::string_
   RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(id, options.cancelled)));
   ASSIGN_OR_RETURN(Cursor cursor, source.engine->Scan(read, table, {}));
   TableRows rows{std::move(cursor), path};
-  return LoadNewTable(*definition, UncheckedOf(record), &rows);
+  return LoadNewTable(*definition, record, UncheckedOf(record), &rows);
 }
 
 // An id that is not used after all is never given out.
@@ -351,9 +353,15 @@ Result<format::TableId> EngineImpl::ReserveTableId() {
   return id;
 }
 
+// An index over a function that is not registered here is copied all the same, unusable as it is.
 Result<TableCopy> EngineImpl::LoadNewTable(const TableOptions& options,
+                                           const format::TableRecord& source,
                                            const UncheckedIndexes& unchecked, TableRows* rows) {
-  ASSIGN_OR_RETURN(format::TableRecord record, MakeTableRecord(options, environment_.random));
+  format::FunctionRegistry functions = options_.functions;
+  functions.merge(format::CallsOf(source));
+  ASSIGN_OR_RETURN(format::TableRecord record,
+                   MakeTableRecord(options, environment_.random, functions));
+  format::Resolve(options_.functions, &record);
   for (format::IndexRecord& index : record.indexes) {
     if (unchecked.contains(index.name)) index.state = format::IndexState::kBuilding;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -122,6 +123,25 @@ bool ReplaceByJson(const std::string& path, std::string* text) {
   return FindJsonScalar(json, *ParseJsonPath(path), text);
 }
 
+bool IsPinnedToRegistered(const Function& call) {
+  return call.registered != nullptr && call.registered->version == call.first;
+}
+
+// An error that may pass makes no value absent, since an index would keep that.
+bool Call(const Function& function, std::string* text) {
+  if (!IsPinnedToRegistered(function)) return false;
+  try {
+    std::optional<std::string> made = function.registered->apply(*text);
+    if (!made.has_value() || made->size() > kFunctionValueBytesMax) return false;
+    *text = *std::move(made);
+    return true;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (...) {
+    return false;
+  }
+}
+
 // False: the value is absent.
 bool Apply(const Function& function, int64_t timestamp, std::string* text) {
   switch (function.kind) {
@@ -162,6 +182,8 @@ bool Apply(const Function& function, int64_t timestamp, std::string* text) {
       return true;
     case FunctionKind::kSplitPart:
       return SplitPart(function.text, function.first, text);
+    case FunctionKind::kCall:
+      return Call(function, text);
     default:
       return false;
   }
@@ -169,6 +191,16 @@ bool Apply(const Function& function, int64_t timestamp, std::string* text) {
 
 bool DependsOnUnicode(const Function& function) {
   return function.kind == FunctionKind::kWords || function.kind == FunctionKind::kTrigrams;
+}
+
+// Whether `first` is the version of what computes it.
+bool IsPinned(const Function& function) {
+  return DependsOnUnicode(function) || function.kind == FunctionKind::kCall;
+}
+
+bool IsPinnedByOthers(const Function& function) {
+  if (function.kind == FunctionKind::kCall) return !IsPinnedToRegistered(function);
+  return DependsOnUnicode(function) && function.first != 0 && function.first != UnicodeVersion();
 }
 
 bool IsSubstring(const Function& function) {
@@ -216,11 +248,13 @@ Status CheckFunction(const Function& function) {
       function.kind == FunctionKind::kJson || function.kind == FunctionKind::kJsonEach;
   const bool is_split =
       function.kind == FunctionKind::kSplit || function.kind == FunctionKind::kSplitPart;
-  const bool takes_text = is_path || is_split || function.kind == FunctionKind::kDateTrunc;
+  const bool is_call = function.kind == FunctionKind::kCall;
+  const bool takes_text =
+      is_path || is_split || is_call || function.kind == FunctionKind::kDateTrunc;
   const bool takes_count = IsSubstring(function);
   const bool takes_number = takes_count || function.kind == FunctionKind::kBucket ||
                             function.kind == FunctionKind::kSplitPart;
-  const bool may_have_number = takes_number || DependsOnUnicode(function);
+  const bool may_have_number = takes_number || is_call || DependsOnUnicode(function);
   if (takes_number && function.first == 0) {
     return Invalid(function, "expected a number from 1, found 0");
   }
@@ -232,6 +266,10 @@ Status CheckFunction(const Function& function) {
     return Invalid(function, base::Quote(function.text) +
                                  " is no unit: second, minute, hour, day, week, month, quarter, "
                                  "year");
+  }
+  if (is_call && (function.text.empty() || function.text.size() > kNameBytesMax)) {
+    return Invalid(function, "expected the name of a function, 1 to " +
+                                 std::to_string(kNameBytesMax) + " bytes");
   }
   if (function.text.size() > kFunctionTextBytesMax) {
     return Invalid(function,
@@ -320,9 +358,13 @@ bool AreMultiValued(std::span<const Function> functions) {
 }
 
 bool AreTrigrams(std::span<const Function> functions) {
-  return std::ranges::any_of(functions, [](const Function& function) {
-    return function.kind == FunctionKind::kTrigrams;
-  });
+  return std::ranges::any_of(
+      functions, [](const Function& function) { return function.kind == FunctionKind::kTrigrams; });
+}
+
+bool HaveCalls(std::span<const Function> functions) {
+  return std::ranges::any_of(
+      functions, [](const Function& function) { return function.kind == FunctionKind::kCall; });
 }
 
 void PinFunctions(std::span<Function> functions) {
@@ -333,15 +375,26 @@ void PinFunctions(std::span<Function> functions) {
 
 Functions AsDeclared(Functions functions) {
   for (Function& function : functions) {
-    if (DependsOnUnicode(function) && function.first == UnicodeVersion()) function.first = 0;
+    if (IsPinned(function) && !IsPinnedByOthers(function)) function.first = 0;
   }
   return functions;
 }
 
 bool ArePinnedByOthers(std::span<const Function> functions) {
-  return std::ranges::any_of(functions, [](const Function& function) {
-    return DependsOnUnicode(function) && function.first != 0 && function.first != UnicodeVersion();
-  });
+  return std::ranges::any_of(functions, IsPinnedByOthers);
+}
+
+std::string WhyPinnedByOthers(std::span<const Function> functions) {
+  const auto other = std::ranges::find_if(functions, IsPinnedByOthers);
+  if (other == functions.end()) return {};
+  if (other->kind != FunctionKind::kCall) {
+    return "it was made with another version of Unicode: drop it and create it again";
+  }
+  const std::string name = "function " + base::Quote(other->text);
+  const std::string version = "version " + std::to_string(other->first);
+  if (other->registered == nullptr) return name + " of " + version + " is not registered";
+  return name + " is registered with version " + std::to_string(other->registered->version) +
+         ", and it has " + version + ": drop it and create it again";
 }
 
 bool MayBeOfType(std::span<const Function> functions, ColumnType type) {
@@ -411,7 +464,9 @@ std::string TextOf(const Functions& functions, std::string column) {
   std::string text = std::move(column);
   for (const Function& function : functions) {
     const std::string name = std::string(format::FunctionName(function.kind)) + "(";
-    if (function.kind == FunctionKind::kDateTrunc) {
+    const bool begins_with_text =
+        function.kind == FunctionKind::kDateTrunc || function.kind == FunctionKind::kCall;
+    if (begins_with_text) {
       text = name + base::QuoteDoubling(function.text, '\'') + ", " + text + ")";
       continue;
     }

@@ -38,15 +38,22 @@ Result<ColumnType> TypeOfFunctions(std::span<const Function> functions,
 bool AreMultiValued(std::span<const Function> functions);
 /// Whether trigrams is among them.
 bool AreTrigrams(std::span<const Function> functions);
+/// Whether a function of the program is among them, whose results are of any length.
+bool HaveCalls(std::span<const Function> functions);
 /// Records the library's version of Unicode in those that depend on it.
 void PinFunctions(std::span<Function> functions);
-/// Without the version if it is the library's.
+/// Without versions that are the library's or the registered function's.
 Functions AsDeclared(Functions functions);
-/// Whether they were pinned by another version, so that they make no value here.
+/// Whether they were pinned by another version of Unicode, or call a function that is not
+/// registered with the version they have, so that they make no value here.
 bool ArePinnedByOthers(std::span<const Function> functions);
+/// Why they are: "function 'soundex' is not registered". Empty: they are not.
+std::string WhyPinnedByOthers(std::span<const Function> functions);
 
-/// Replaces `*result` by what they make of a Put: no more bytes than the value, or a number. False:
-/// its value is absent. Requires: they were checked and make one value.
+/// Replaces `*result` by what they make of a Put: no more bytes than the value, a number, or what a
+/// function of the program returns, at most kFunctionValueBytesMax. False: its value is absent.
+/// Requires: they were checked and make one value. Errors: throws std::bad_alloc if a function of
+/// the program does.
 bool ApplyFunctions(std::span<const Function> functions, std::string_view value, int64_t timestamp,
                     std::string* result);
 /// Replaces `*results` by what they make of a Put, in no order and perhaps repeated. Each has no

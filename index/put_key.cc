@@ -97,19 +97,33 @@ Status CheckValues(const IndexColumnRecord& column, std::string_view value) {
 }  // namespace
 
 // Text that functions make is no longer than the value or short, so most values are known to fit
-// unseen.
+// unseen. What functions of the program return may be longer.
 Status CheckPutValue(const IndexColumnRecord& column, std::string_view value) {
   if (column.functions.empty()) return CheckIndexValue(column, value);
-  if (column.type != ColumnType::kText || AlwaysFitsIndex(value.size())) return {};
+  if (column.type != ColumnType::kText) return {};
+  if (AlwaysFitsIndex(value.size()) && !HaveCalls(column.functions)) return {};
   if (IsMultiValued(column)) return CheckValues(column, value);
   std::string made;
   if (!ApplyFunctions(column.functions, value, 0, &made) || !IsUtf8(made)) return {};
   return CheckIndexValue(column, made);
 }
 
+namespace {
+
+// Of the trigrams of what a function returns nothing is hidden: longer values make none.
+bool IsOfTrigramsAlone(const IndexColumnRecord& column) {
+  return column.functions.size() == 1 && column.functions[0].kind == FunctionKind::kTrigrams;
+}
+
+}  // namespace
+
+bool MayHide(const IndexColumnRecord& column) {
+  return column.type == ColumnType::kBytes || IsOfTrigramsAlone(column);
+}
+
 bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put) {
   if (ArePinnedByOthers(column.functions)) return true;
-  if (column.functions.size() == 1 && column.functions[0].kind == FunctionKind::kTrigrams) {
+  if (IsOfTrigramsAlone(column)) {
     return put.is_overflow() || put.value.size() > kFunctionValueBytesMax;
   }
   // What functions return is never of this type.

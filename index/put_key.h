@@ -55,9 +55,12 @@ bool AppendPutKey(const IndexColumnRecord& column, std::string_view value, int64
 /// functions make of it must not be text that is too long for one. Errors: those of AppendIndexKey.
 Status CheckPutValue(const IndexColumnRecord& column, std::string_view value);
 /// Whether the index cannot have a Put that conditions of its type see: bytes compare at any
-/// length, and a key has kIndexKeyBytesMax; words of another version of Unicode cannot be computed;
-/// a part is looked for in bytes of any length, and trigrams are those of kFunctionValueBytesMax.
-/// An index with such a Put serves no read.
+/// length, and a key has kIndexKeyBytesMax; words of another version of Unicode cannot be computed,
+/// nor functions of the program that are not registered; a part is looked for in bytes of any
+/// length, and trigrams are those of kFunctionValueBytesMax. An index with such a Put serves no
+/// read.
 bool IsHiddenFrom(const IndexColumnRecord& column, const Cell& put);
+/// Whether it may be true of some Put, though the functions can be computed.
+bool MayHide(const IndexColumnRecord& column);
 
 }  // namespace tandem::format

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "base/mutex.h"
+#include "format/function/registered.h"
 #include "format/functions.h"
 #include "format/hash.h"
 #include "index/entries.h"
@@ -98,7 +99,7 @@ struct Memstore::Impl {
     incomplete = std::vector<std::atomic<bool>>(table.indexes.size());
     for (size_t i = 0; i < table.indexes.size(); ++i) {
       buffers.emplace_back(&index_arena);
-      incomplete[i] = !IsBuffered(table.indexes[i]);
+      incomplete[i] = !IsBuffered(table.indexes[i]) || format::IsUnusable(table.indexes[i]);
     }
   }
   uint64_t row_bytes() const;

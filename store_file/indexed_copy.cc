@@ -22,6 +22,7 @@
 #include "format/block/sequential_reader.h"
 #include "format/corruption.h"
 #include "format/file_header.h"
+#include "format/function/registered.h"
 #include "format/row/wide_row.h"
 #include "index/entries.h"
 #include "index/section_writer.h"
@@ -87,9 +88,8 @@ std::optional<CopyPlan> PlanCopy(const StoreFile& from, const TableRecord& table
     if (HasSections(plan.copied, index.id)) continue;
     // The rows of its families would have to be put together.
     if (!IsOfOneFamily(index)) return std::nullopt;
-    // One without sections though the file knows the index cannot have them (IsHiddenFrom).
-    const bool is_new = from.table().FindIndex(index.id) == nullptr;
-    if (is_new || HasSections(from.sections(), index.id)) plan.collected.push_back(&index);
+    const bool is_needed = NeedsCopyFor(from, index);
+    if (is_needed || HasSections(from.sections(), index.id)) plan.collected.push_back(&index);
   }
   return plan;
 }
@@ -305,6 +305,8 @@ Result<StoreFileSummary> Copier::WriteRest(const CopyPlan& plan) {
     ASSIGN_OR_RETURN(IndexSummary summary, index->Write(&out_, from_.row_count()));
     end.indexes.push_back(std::move(summary));
   }
+  // An index that was unusable may be older than those that the file has.
+  std::ranges::sort(end.indexes, {}, &IndexSummary::index);
   return WriteStoreFileEnd(std::move(end), &out_, to_);
 }
 
@@ -330,6 +332,14 @@ std::vector<ColumnTimes> Copier::ColumnTimesOfCopy() const {
 }
 
 }  // namespace
+
+// One without sections though the file knows the index may be one that cannot have them
+// (IsHiddenFrom): it would be copied again and again.
+bool NeedsCopyFor(const StoreFile& file, const IndexRecord& index) {
+  if (file.table().FindIndex(index.id) == nullptr) return true;
+  return HasCalls(index) && !IsUnusable(index) && !index.AnyColumn(MayHide) &&
+         !HasSections(file.sections(), index.id);
+}
 
 bool CanCopyWithIndexes(const StoreFile& from, const TableRecord& table) {
   return from.writable() && PlanCopy(from, table).has_value();

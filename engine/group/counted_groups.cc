@@ -11,7 +11,7 @@
 #include "engine/query/count.h"
 #include "engine/query/value_range_iterator.h"
 #include "engine/read/concatenating_iterator.h"
-#include "format/functions.h"
+#include "format/function/registered.h"
 #include "index/entries.h"
 
 namespace tandem::engine {
@@ -320,8 +320,7 @@ const format::IndexRecord* IndexToCount(const GroupSpec& spec, const BoundPredic
   const auto serves = [&column](const format::IndexRecord& index) {
     return index.columns.size() == 1 && !index.where.has_value() &&
            index.state != format::IndexState::kDropping &&
-           format::HasSameValues(index.columns.front(), column) &&
-           !format::ArePinnedByOthers(column.functions);
+           format::HasSameValues(index.columns.front(), column) && !format::IsUnusable(index);
   };
   const auto found = std::ranges::find_if(spec.table->indexes, serves);
   return found == spec.table->indexes.end() ? nullptr : &*found;

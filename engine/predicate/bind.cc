@@ -96,15 +96,18 @@ Status CombineLeaves(const base::Cancellation& cancellation, BoundNode* group) {
   return {};
 }
 
+const format::FunctionRegistry kNoFunctions;
+
 class Binder {
  public:
   /// `uses`, when not null, gets the uses of parameters, which then need no values.
-  Binder(const format::TableRecord& table, const base::Cancellation& cancellation,
-         const ParameterValues& values, DecidingVersions versions, std::vector<ParameterUse>* uses)
+  Binder(const format::TableRecord& table, const BindOptions& options,
+         std::vector<ParameterUse>* uses)
       : table_(table),
-        cancellation_(cancellation),
-        values_(values),
-        versions_(versions),
+        cancellation_(options.cancellation),
+        values_(options.values),
+        versions_(options.versions),
+        functions_(options.functions == nullptr ? kNoFunctions : *options.functions),
         uses_(uses) {}
 
   Result<BoundNode> Bind(const Predicate& predicate, bool negated) {
@@ -341,6 +344,7 @@ class Binder {
     }
     leaf->column.functions = predicate.functions();
     format::PinFunctions(leaf->column.functions);
+    RETURN_IF_ERROR(format::PinCalls(functions_, leaf->column.functions));
     if (leaf->column.functions.empty()) {
       leaf->column.type =
           predicate.type().value_or(table_.TypeOf(leaf->column.family, predicate.qualifier()));
@@ -377,9 +381,8 @@ class Binder {
            .column = leaf.column});
       return static_cast<const std::string*>(nullptr);
     }
-    if (parameter <= values_.size() && values_[parameter - 1].has_value()) {
-      return &*values_[parameter - 1];
-    }
+    const bool is_given = values_ != nullptr && parameter <= values_->size();
+    if (is_given && (*values_)[parameter - 1].has_value()) return &*(*values_)[parameter - 1];
     return Status::InvalidArgument("parameter ?" + std::to_string(parameter) + " has no value");
   }
 
@@ -448,8 +451,9 @@ class Binder {
 
   const format::TableRecord& table_;
   base::Cancellation cancellation_;
-  const ParameterValues& values_;
+  const ParameterValues* const values_;
   const DecidingVersions versions_;
+  const format::FunctionRegistry& functions_;
   std::vector<ParameterUse>* const uses_;
 };
 
@@ -457,20 +461,18 @@ class Binder {
 
 Result<BoundPredicate> BoundPredicate::Bind(const Predicate& predicate,
                                             const format::TableRecord& table,
-                                            const base::Cancellation& cancellation,
-                                            const ParameterValues& values,
-                                            DecidingVersions versions) {
+                                            const BindOptions& options) {
   BoundPredicate bound;
-  Binder binder(table, cancellation, values, versions, nullptr);
+  Binder binder(table, options, nullptr);
   ASSIGN_OR_RETURN(bound.root_, binder.Bind(predicate, /*negated=*/false));
   return bound;
 }
 
 Result<std::vector<ParameterUse>> BoundPredicate::FindParameters(const Predicate& predicate,
-                                                                 const format::TableRecord& table) {
+                                                                 const format::TableRecord& table,
+                                                                 const BindOptions& options) {
   std::vector<ParameterUse> uses;
-  const ParameterValues none;
-  Binder binder(table, {}, none, DecidingVersions::kNewest, &uses);
+  Binder binder(table, options, &uses);
   RETURN_IF_ERROR(binder.Bind(predicate, /*negated=*/false).status());
   return uses;
 }

@@ -16,6 +16,7 @@
 #include "engine/predicate/column_set.h"
 #include "format/cell/cell.h"
 #include "format/condition.h"
+#include "format/function/registered.h"
 #include "format/schema.h"
 #include "format/value_list.h"
 #include "index/key.h"
@@ -85,16 +86,23 @@ struct ParameterUse {
 /// Which versions of a column decide whether a row satisfies conditions on it.
 enum class DecidingVersions : uint8_t { kNewest, kAny };
 
+/// What a predicate is bound by besides the table. Lifetime: that of the call.
+struct BindOptions {
+  base::Cancellation cancellation = {};
+  const ParameterValues* values = nullptr;  ///< Null: no parameter has one.
+  DecidingVersions versions = DecidingVersions::kNewest;
+  const format::FunctionRegistry* functions = nullptr;  ///< That it may call; null: none.
+};
+
 /// Threads: one at a time (it keeps scratch memory).
 class BoundPredicate {
  public:
   /// Errors: kNotFound (family), kInvalidArgument (a literal that is not of its column's type: the
   /// message names both; a prefix of a column that is neither bytes nor text; an invalid
-  /// predicate; a parameter without a value; a tuple, if any version decides), kCancelled.
+  /// predicate; a parameter without a value; a tuple, if any version decides; a function of the
+  /// program that is not registered), kCancelled.
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table,
-                                     const base::Cancellation& cancellation = {},
-                                     const ParameterValues& values = {},
-                                     DecidingVersions versions = DecidingVersions::kNewest);
+                                     const BindOptions& options = {});
   /// A predicate that is made without text. Requires: `root` satisfies the rules of BoundNode.
   static BoundPredicate Of(BoundNode root) {
     BoundPredicate bound;
@@ -103,7 +111,8 @@ class BoundPredicate {
   }
   /// Checks all but the values of parameters. Returns where these are used. Errors: as Bind.
   static Result<std::vector<ParameterUse>> FindParameters(const Predicate& predicate,
-                                                          const format::TableRecord& table);
+                                                          const format::TableRecord& table,
+                                                          const BindOptions& options = {});
 
   /// Whether a row that exists satisfies the predicate. Requires: `cells` are its visible cells, of
   /// the predicate's columns at least, newest first within a column. Overflow values are read if a

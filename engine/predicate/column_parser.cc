@@ -72,8 +72,10 @@ class ColumnParser {
     }
     Function function{.kind = *kind};
     RETURN_IF_ERROR(tokens_.ExpectSymbol("("));
-    if (*kind == FunctionKind::kDateTrunc) {
-      ASSIGN_OR_RETURN(function.text, ExpectText("a unit in quotes"));
+    if (*kind == FunctionKind::kDateTrunc || *kind == FunctionKind::kCall) {
+      const bool is_call = *kind == FunctionKind::kCall;
+      ASSIGN_OR_RETURN(function.text,
+                       ExpectText(is_call ? "a function's name in quotes" : "a unit in quotes"));
       RETURN_IF_ERROR(tokens_.ExpectSymbol(","));
     }
     RETURN_IF_ERROR(ParseOperand("a column"));

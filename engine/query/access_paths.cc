@@ -15,6 +15,7 @@
 #include "engine/query/partial_index.h"
 #include "engine/query/skip_scan.h"
 #include "engine/read/covered_rows.h"
+#include "format/function/registered.h"
 #include "format/functions.h"
 #include "format/text_terms.h"
 #include "format/value_text.h"
@@ -134,7 +135,7 @@ const BoundLeaf* AccessPathFinder::LeafServed(const BoundNode& node,
 }
 
 bool AccessPathFinder::IsAskedFor(const format::IndexRecord& index) const {
-  return index.state != format::IndexState::kDropping &&
+  return index.state != format::IndexState::kDropping && !format::IsUnusable(index) &&
          (only_.empty() || std::ranges::find(only_, &index) != only_.end());
 }
 

@@ -20,7 +20,7 @@
 #include "engine/query/intersection_choice.h"
 #include "engine/query/partial_index.h"
 #include "engine/source/column_order.h"
-#include "format/functions.h"
+#include "format/function/registered.h"
 #include "index/entries.h"
 
 namespace tandem::engine {
@@ -91,11 +91,9 @@ bool HasLeafOfColumn(const BoundNode& node, const format::IndexColumnRecord& col
 // Why the index does not lead to a superset of the matches.
 std::string WhyNotServing(const format::TableRecord& table, const BoundPredicate& predicate,
                           const format::IndexRecord& index) {
+  if (format::IsUnusable(index)) return format::WhyUnusable(index);
   if (!CoversRows(table, index, predicate.root())) return WhyNotCovering(table, index);
   const format::IndexColumnRecord& column = index.columns[0];
-  if (format::ArePinnedByOthers(column.functions)) {
-    return "it was made with another version of Unicode: drop it and create it again";
-  }
   if (HasLeafOf(predicate.root(), index)) {
     return "a row may match without the condition on " + format::Described(column);
   }
@@ -436,6 +434,10 @@ Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
 Result<const format::IndexRecord*> IndexOfOrder(const format::TableRecord& table,
                                                 const std::string& name) {
   ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexNamed(table, name));
+  if (format::IsUnusable(*index)) {
+    return Status::InvalidArgument("index '" + name +
+                                   "' gives no order: " + format::WhyUnusable(*index));
+  }
   if (!format::IsMultiValued(index->columns[0])) return index;
   return Status::InvalidArgument("index '" + name +
                                  "' has several entries of a row: rows have no order by it");

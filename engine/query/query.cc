@@ -422,12 +422,14 @@ Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::Tabl
     return Status::InvalidArgument(
         "any_version and order_by are both given: a row has its place by the newest version alone");
   }
-  const ParameterValues none;
-  ASSIGN_OR_RETURN(BoundPredicate predicate,
-                   BoundPredicate::Bind(request.predicate, table, cancellation,
-                                        request.values == nullptr ? none : *request.values,
-                                        request.query.any_version ? DecidingVersions::kAny
-                                                                  : DecidingVersions::kNewest));
+  ASSIGN_OR_RETURN(
+      BoundPredicate predicate,
+      BoundPredicate::Bind(request.predicate, table,
+                           {.cancellation = cancellation,
+                            .values = request.values,
+                            .versions = request.query.any_version ? DecidingVersions::kAny
+                                                                  : DecidingVersions::kNewest,
+                            .functions = request.resources.functions}));
   const bool has_rows = request.global != nullptr && !request.global->index.empty();
   if (has_rows) return AmongRows(predicate, request.global->rows);
   return predicate;

@@ -156,7 +156,7 @@ Status ReadsVerifier::Run() {
 
 Status ReadsVerifier::CompareAll() {
   for (const format::IndexRecord& record : view_.table->indexes) {
-    if (record.state == format::IndexState::kDropping) continue;
+    if (record.state == format::IndexState::kDropping || format::IsUnusable(record)) continue;
     if (only_ != nullptr && record.id != only_->id) continue;
     if (record.where.has_value()) {
       RETURN_IF_ERROR(ComparePartial(record));
@@ -197,7 +197,9 @@ Status ReadsVerifier::ComparePartial(const format::IndexRecord& index) {
   std::vector<Predicate> asked = {Predicate::And({where, present})};
   if (!HasRowsWithoutCells(index)) asked.push_back(where);
   for (const Predicate& predicate : asked) {
-    ASSIGN_OR_RETURN(const BoundPredicate bound, BoundPredicate::Bind(predicate, *view_.table));
+    ASSIGN_OR_RETURN(
+        const BoundPredicate bound,
+        BoundPredicate::Bind(predicate, *view_.table, {.functions = resources_.functions}));
     if (!CoversRows(*view_.table, index, bound.root())) return {};
     QueryOptions through, scanned;
     through.use_index = index.name;

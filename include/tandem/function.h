@@ -48,7 +48,8 @@
 // UTF-8 (but split, split_part and substr_bytes cut any bytes, and trigrams takes each such byte
 // for a character), a text that is no time, broken JSON, null, a path that leads nowhere, to an
 // object or an array. So does a value of more than kFunctionValueBytesMax, except for
-// timestamp_of. What they return never changes: an index keeps it.
+// timestamp_of. What they return never changes: an index keeps it. That of call() changes with the
+// function's version (RegisteredFunction).
 #pragma once
 
 #include <cstdint>
@@ -89,14 +90,16 @@ enum class FunctionKind : uint8_t {
 };
 
 /// A function of the program, under a name that indexes and conditions use (Options::functions). It
-/// may be called from any thread, several at once. A call that throws makes no value.
+/// is called on threads that write, flush, merge, build indexes and query, several at once, while
+/// others wait for them.
 struct RegisteredFunction {
   /// An index over the function is of this version, and unusable where another one is registered:
   /// to be raised whenever the function returns something else for any value. From 1.
   uint64_t version = 1;
   /// Of a value, or of what the functions before make of it; what it returns is text for the next
-  /// one, or of the type that the column is cast to. nullopt: no value. Always the same for the
-  /// same value. It must not call the database.
+  /// one, or of the type that the column is cast to. Always the same for the same value. There is
+  /// no value where it returns nullopt or more than kFunctionValueBytesMax, or throws; but
+  /// std::bad_alloc is the error of the operation. It must not call the database.
   std::function<std::optional<std::string>(std::string_view value)> apply = {};
 };
 

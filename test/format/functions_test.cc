@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <limits>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -351,6 +353,45 @@ BOOST_AUTO_TEST_CASE(ThoseOfUnicodeKnowItsVersion) {
   BOOST_TEST(Several(functions, "A b") == "");
   BOOST_CHECK(AsDeclared(functions) == functions);
   BOOST_TEST(TextOf(functions, "x") == "words(lower(x))");
+}
+
+BOOST_AUTO_TEST_CASE(CallsKnowTheVersionOfTheirFunction) {
+  RegisteredFunction half{.version = 7, .apply = [](std::string_view value) {
+                            if (value == "throw") throw 1;
+                            if (value == "long") {
+                              return std::optional(std::string(kFunctionValueBytesMax + 1, 'x'));
+                            }
+                            if (value == "memory") throw std::bad_alloc();
+                            return value.empty() ? std::nullopt
+                                                 : std::optional(std::string(value, 0, 1));
+                          }};
+  Functions functions = {Function::Lower(), Function::Call("half")};
+  BOOST_TEST(HaveCalls(functions));
+  BOOST_TEST(!HaveCalls({functions.data(), 1}));
+  BOOST_TEST(WhyPinnedByOthers(functions) == "function 'half' of version 0 is not registered");
+  BOOST_TEST(Made(functions, "AB") == "-");
+  functions[1].first = 7;
+  functions[1].registered = std::make_shared<const RegisteredFunction>(half);
+  BOOST_TEST(!ArePinnedByOthers(functions));
+  BOOST_TEST(WhyPinnedByOthers(functions) == "");
+  BOOST_TEST(Made(functions, "AB") == "a");
+  BOOST_TEST(Made(functions, "") == "-");
+  BOOST_TEST(Made(functions, "throw") == "-");
+  BOOST_TEST(Made(functions, "long") == "-");
+  std::string made;
+  BOOST_CHECK_THROW(ApplyFunctions(functions, "memory", 0, &made), std::bad_alloc);
+  BOOST_TEST(TextOf(functions, "x") == "call('half', lower(x))");
+  BOOST_CHECK(AsDeclared(functions) == Functions({Function::Lower(), Function::Call("half")}));
+  functions[1].first = 6;
+  BOOST_TEST(ArePinnedByOthers(functions));
+  BOOST_TEST(WhyPinnedByOthers(functions) ==
+             "function 'half' is registered with version 7, and it has version 6: drop it and "
+             "create it again");
+  BOOST_TEST(Made(functions, "AB") == "-");
+  BOOST_CHECK(AsDeclared(functions) == functions);
+  BOOST_TEST(WhyNot(Function::Call("")) == "call: expected the name of a function, 1 to 255 bytes");
+  BOOST_TEST(WhyNot(Function::Call(std::string(256, 'x'))) ==
+             "call: expected the name of a function, 1 to 255 bytes");
 }
 
 BOOST_AUTO_TEST_CASE(TheyHaveTypes) {

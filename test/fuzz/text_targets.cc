@@ -101,7 +101,7 @@ void CheckParameters(const Predicate& predicate) {
   const engine::ParameterValues values(count, "7");
   const auto uses = engine::BoundPredicate::FindParameters(predicate, TableOfAllTypes());
   const auto bound =
-      engine::BoundPredicate::Bind(predicate, TableOfAllTypes(), base::Cancellation(), values);
+      engine::BoundPredicate::Bind(predicate, TableOfAllTypes(), {.values = &values});
   if (bound) {
     Expect(uses.has_value() && !uses->empty(), "a bound parameter is used");
     CheckNode(bound->root());

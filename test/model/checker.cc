@@ -6,6 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include "format/functions.h"
+#include "test/model/tables.h"
+
 namespace tandem::test {
 namespace {
 
@@ -169,6 +172,32 @@ void Checker::CheckScan(const Moment& moment, const TablePlan& plan, const ScanO
   const auto found = ReadAll(moment.engine->Scan(read, table, scan), context);
   counters_.rows_read += found.size();
   RequireSameRows(moment.model->Scan(table, scan, ModelReadOf(moment, read)), found, context);
+}
+
+// A call of another version has no index, and is computed all the same.
+void Checker::CheckWithoutCalls(const Moment& moment, const TablePlan& plan, bool is_version) {
+  const TablePlan usable = WithoutCalls(plan);
+  CheckTable(moment, usable, 1);
+  const size_t left_out = plan.options.indexes.size() - usable.options.indexes.size();
+  if (left_out == 0) return;
+  WriteBatch batch;
+  batch.Put(plan.options.name, "x", plan.options.families[0].name, "a", "1");
+  const Status refused = moment.engine->Write({}, batch);
+  if (refused.code() != StatusCode::kUnsupported) {
+    throw Failure("a write that nobody can index: " + refused.ToString());
+  }
+  if (!is_version) return;
+  for (const IndexOptions& index : plan.options.indexes) {
+    const IndexColumn& column = index.columns[0];
+    if (!format::HaveCalls(column.functions)) continue;
+    const std::string& family =
+        column.family.empty() ? plan.options.families[0].name : column.family;
+    const std::string name = family + ":" + column.qualifier;
+    const ColumnType type = *format::TypeOfFunctions(column.functions, column.type);
+    CheckQuery(moment, usable, Predicate::IsNotNull(name).WithFunctions(column.functions).As(type));
+    CheckQuery(moment, usable,
+               Predicate::LessOrEqual(name, "2").WithFunctions(column.functions).As(type));
+  }
 }
 
 void Checker::CheckRows(const Moment& moment, const TablePlan& plan, int count) {

@@ -19,6 +19,7 @@ namespace {
 const std::vector<std::string> kRows = {"x", "y", "z"};
 const std::vector<std::string> kColumns = {"a", "b", "c"};
 
+const Functions kCalled = {Function::Call("even")};  // 2 and "1 2".
 const Functions kParts = {Function::Split(" ")};
 // 0 of "y", 1 of the other rows.
 const Functions kKeyPart = {Function::SplitPart("y", 1), Function::Length()};
@@ -59,6 +60,20 @@ void AddGlobalIndexes(const SmallWorld& world, std::vector<IndexOptions>* indexe
   // Cells of an index over several columns do not expire.
   if (world.ttl_micros != 0) return;
   add({"global_b_c", {ColumnOf(world, "b", false), ColumnOf(world, "c", true)}});
+}
+
+void AddCallingIndexes(const SmallWorld& world, std::vector<IndexOptions>* indexes) {
+  IndexColumn called = ColumnOf(world, "a", false);
+  called.functions = kCalled;
+  indexes->push_back({"by_call_of_a", {called}});
+  indexes->push_back({"by_call_of_a_b", {called, ColumnOf(world, "b", true)}});
+  IndexOptions partial{"partial_called", {ColumnOf(world, "b", false)}};
+  partial.where = "call('even', d:a) IS NOT NULL";
+  indexes->push_back(std::move(partial));
+  if (!world.globals) return;
+  IndexOptions global{"global_call_of_a", {called}};
+  global.placement = IndexPlacement::kGlobal;
+  indexes->push_back(std::move(global));
 }
 
 TablePlan PlanOf(const SmallWorld& world) {
@@ -109,6 +124,7 @@ TablePlan PlanOf(const SmallWorld& world) {
     }
   }
   AddPartialIndexes(world, &plan);
+  if (world.calls) AddCallingIndexes(world, &plan.options.indexes);
   if (world.globals) AddGlobalIndexes(world, &plan.options.indexes);
   plan.timestamps = world.rising ? Timestamps::kNone : Timestamps::kSmall;
   plan.puts = 58;
@@ -141,12 +157,16 @@ SmallStep NewStep(Dice* dice, const TablePlan& plan) {
 }
 
 /// Every predicate of the small world that is worth asking.
-std::vector<Predicate> SmallPredicates(bool two_families, bool lists, bool keys) {
+std::vector<Predicate> SmallPredicates(bool two_families, bool lists, bool keys, bool calls) {
   std::vector<Predicate> leaves, all;
   if (keys) {
     leaves = {Predicate::Equal("_row", "1"), Predicate::Less("_row", "1"),
               Predicate::IsNull("_row")};
     for (Predicate& leaf : leaves) leaf = leaf.WithFunctions(kKeyPart);
+  }
+  if (calls) {
+    leaves.push_back(Predicate::Equal("d:a", "2").WithFunctions(kCalled));
+    leaves.push_back(Predicate::IsNotNull("d:a").WithFunctions(kCalled));
   }
   for (const std::string& name : kColumns) {
     const std::string column = FamilyOf(two_families, name) + ":" + name;
@@ -213,6 +233,13 @@ class SmallRun {
   void Write(const SmallStep& step);
   void Alter(const SmallStep& step);
   void Crash(const SmallStep& step);
+  enum class FunctionsOfLife : uint8_t { kSame, kVersion, kNone };
+  FunctionsOfLife FunctionsOf(uint64_t argument) const {
+    if (!world_.calls || argument / 4 % 2 == 0) return FunctionsOfLife::kSame;
+    return argument / 8 % 2 == 0 ? FunctionsOfLife::kVersion : FunctionsOfLife::kNone;
+  }
+  void OpenAgain(uint64_t argument, const char* context);
+  void LiveWithoutFunctions(uint64_t argument);
   void Check(bool thoroughly);
   const std::vector<Predicate>& Predicates() const;
   void BeginReadings(HeldSnapshot* held);
@@ -314,7 +341,8 @@ void SmallRun::Live(const SmallStep& step) {
       snapshots_.clear();
       RequireOk(store_.Close(), "close");
       journal_->MarkDurable();
-      RequireOk(store_.Open(), "reopen");
+      OpenAgain(step.argument, "reopen");
+      LiveWithoutFunctions(step.argument);
       ++counters_.reopens;
       return Verify();
     case Kind::kCrash:
@@ -395,7 +423,7 @@ void SmallRun::Crash(const SmallStep& step) {
     ++counters_.power_cuts;
   }
   store_.Abandon();  // Its files are dead.
-  RequireOk(store_.Open(), "open after a crash");
+  OpenAgain(step.argument, "open after a crash");
   Journal::Recovered recovered;
   recovered.now_micros = now();
   recovered.killed = killed;
@@ -412,6 +440,32 @@ void SmallRun::Crash(const SmallStep& step) {
   plan_.options = model_.table("w");
   const std::optional<std::string> duplicates = model_.Duplicates("w", now());
   if (duplicates.has_value()) throw Failure("after a crash rows are equal: " + *duplicates);
+  LiveWithoutFunctions(step.argument);
+}
+
+// Perhaps with other functions than those that the indexes call.
+void SmallRun::OpenAgain(uint64_t argument, const char* context) {
+  static const format::FunctionRegistry kNone;
+  const FunctionsOfLife functions = FunctionsOf(argument);
+  RequireOk(store_.Open(functions == FunctionsOfLife::kSame      ? ProgramFunctions()
+                        : functions == FunctionsOfLife::kVersion ? ProgramFunctions(2)
+                                                                 : kNone),
+            context);
+}
+
+// If it was opened with others, what comes then, up to the next open with the same.
+void SmallRun::LiveWithoutFunctions(uint64_t argument) {
+  const FunctionsOfLife functions = FunctionsOf(argument);
+  if (functions == FunctionsOfLife::kSame) return;
+  const bool is_version = functions == FunctionsOfLife::kVersion;
+  checker_.CheckWithoutCalls({&store_.engine(), &model_, nullptr, now()}, plan_, is_version);
+  if (argument / 32 % 2 == 0) RequireOk(store_.engine().Flush("w"), "flush without functions");
+  if (argument / 64 % 2 == 0) RequireOk(store_.engine().Compact("w"), "compact without functions");
+  Verify();
+  ++counters_.lives_without_functions;
+  RequireOk(store_.Close(), "close without functions");
+  journal_->MarkDurable();
+  RequireOk(store_.Open(), "open with functions");
 }
 
 void SmallRun::Check(bool thoroughly) {
@@ -428,12 +482,12 @@ void SmallRun::Check(bool thoroughly) {
 
 const std::vector<Predicate>& SmallRun::Predicates() const {
   static const auto kOfWorlds = [] {
-    std::array<std::vector<Predicate>, 8> all;
-    for (size_t i = 0; i < all.size(); ++i) all[i] = SmallPredicates(i & 1, i & 2, i & 4);
+    std::array<std::vector<Predicate>, 16> all;
+    for (size_t i = 0; i < all.size(); ++i) all[i] = SmallPredicates(i & 1, i & 2, i & 4, i & 8);
     return all;
   }();
   return kOfWorlds[size_t{world_.two_families} | size_t{world_.lists} << 1 |
-                   size_t{world_.keys} << 2];
+                   size_t{world_.keys} << 2 | size_t{world_.calls} << 3];
 }
 
 // A page of each is read after every step.
@@ -503,13 +557,14 @@ uint64_t SmallWorld::operation_count() const {
 }
 
 std::string SmallWorld::Describe() const {
-  std::string text =
-      "max_versions " + std::to_string(max_versions) + ", ttl " + std::to_string(ttl_micros) +
-      (switches_memstores ? ", a memstore for every batch" : "") +
-      (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
-      (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
-      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "") +
-      (globals ? ", global indexes" : "") + (keys ? ", parts of keys" : "");
+  std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
+                     std::to_string(ttl_micros) +
+                     (switches_memstores ? ", a memstore for every batch" : "") +
+                     (two_families ? ", two families" : "") +
+                     (rising ? ", rising timestamps" : "") + (lists ? ", lists" : "") +
+                     (unique_a ? ", by_a unique" : "") + (unique_all ? ", by_all unique" : "") +
+                     (includes ? ", included columns" : "") + (globals ? ", global indexes" : "") +
+                     (keys ? ", parts of keys" : "") + (calls ? ", calls" : "");
   for (const IndexOptions& index : PlanOf(*this).options.indexes) {
     if (!index.where.empty()) text += ", " + index.name + " over " + index.ToString();
   }
@@ -539,6 +594,7 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   world.includes = unique.Chance(50);
   world.globals = unique.Chance(50);
   world.keys = unique.Chance(40);
+  world.calls = unique.Chance(40);
   const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, plan));

@@ -48,6 +48,7 @@ struct SmallWorld {
   bool includes = false;                      ///< Indexes include other columns.
   bool globals = false;                       ///< There are global indexes besides.
   bool keys = false;                          ///< There are indexes over a part of the row key.
+  bool calls = false;                         ///< There are indexes over functions of a program.
   uint64_t partial = 0;  ///< Of the definitions of partial indexes; 0: there are none.
   std::vector<std::string> split_keys{};  ///< Rows at which a region begins.
   uint64_t seed = 1;                      ///< Of the checks and the disk.

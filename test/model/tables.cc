@@ -59,6 +59,13 @@ TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> fami
   IndexOptions bucket = Index("by_bucket_of_tag", "", kBytes, ColumnType::kInt64);
   bucket.columns[0].functions = {Function::Bucket(5)};
   plan.options.indexes.push_back(std::move(bucket));
+  IndexOptions even = Index("by_even_section", "", kText, ColumnType::kBytes);
+  even.columns[0].functions = {Function::Call("even"), Function::Upper()};
+  plan.options.indexes.push_back(std::move(even));
+  IndexOptions digits = Index("by_digits_of_tag", "", kBytes, ColumnType::kInt64);
+  digits.columns[0].functions = {Function::Call("digits")};
+  digits.columns.push_back({"", kInteger, ColumnType::kInt64, dice->Chance(50)});
+  plan.options.indexes.push_back(std::move(digits));
   IndexOptions words = Index("by_words", "", kText, ColumnType::kBytes);
   words.columns[0].functions = {Function::Words()};
   plan.options.indexes.push_back(std::move(words));
@@ -86,6 +93,13 @@ void Split(Dice* dice, TablePlan* plan) {
 }
 
 }  // namespace
+
+TablePlan WithoutCalls(TablePlan plan) {
+  std::erase_if(plan.options.indexes, [](const IndexOptions& index) {
+    return index.ToString().find("call('") != std::string::npos;
+  });
+  return plan;
+}
 
 std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
   std::vector<TablePlan> tables = {
@@ -133,6 +147,10 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
     two.where = RandomWhere(dice, plan);
     plan.options.indexes.push_back(std::move(one));
     plan.options.indexes.push_back(std::move(two));
+    IndexOptions called = Index("by_part_called", "", kPlain, ColumnType::kBytes);
+    called.columns[0].functions = {Function::Call("twice")};
+    called.where = RandomWhere(dice, plan) + " OR call('even', d:section) = 'b'";
+    plan.options.indexes.push_back(std::move(called));
   }
   tables[2].timestamps = Timestamps::kExpiring;
   tables[2].options.indexes.push_back(Index("by_k_tag", "k", kBytes, ColumnType::kBytes));

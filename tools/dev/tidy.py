@@ -13,7 +13,7 @@ import sys
 ROOMS = [
     ["base"],
     ["format"],
-    ["format/block"],
+    ["format/block", "format/function"],
     ["format/cell"],
     ["format/row", "index"],
     ["store_file"],

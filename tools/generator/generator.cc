@@ -9,6 +9,7 @@
 #include "format/functions.h"
 #include "format/ordered_bytes.h"
 #include "format/value_text.h"
+#include "tools/simulation/program_functions.h"
 
 namespace tandem::test {
 namespace {
@@ -46,8 +47,9 @@ Function RandomMultiValued(Dice* dice) {
 }
 
 // What functions make of a stored value, one of several; nullopt: nothing.
-std::optional<std::string> OneMadeOf(const Functions& functions, const std::string& stored,
+std::optional<std::string> OneMadeOf(const Functions& asked, const std::string& stored,
                                      Dice* dice) {
+  const Functions functions = Resolved(asked);
   const auto timestamp = static_cast<int64_t>(dice->Below(9));
   std::string value;
   if (!format::AreMultiValued(functions)) {

@@ -7,6 +7,7 @@
 #include "format/functions.h"
 #include "tandem/limits.h"
 #include "tools/simulation/model.h"
+#include "tools/simulation/program_functions.h"
 
 namespace tandem::test {
 namespace {
@@ -136,9 +137,10 @@ ColumnType TypeOfFunctions(const Functions& functions, std::optional<ColumnType>
 }
 
 // What the functions make of a stored value: nothing, one or several.
-std::vector<std::string> MadeOf(const Functions& functions, const std::string& stored,
+std::vector<std::string> MadeOf(const Functions& asked, const std::string& stored,
                                 int64_t timestamp) {
-  if (functions.empty()) return {stored};
+  if (asked.empty()) return {stored};
+  const Functions functions = Resolved(asked);
   if (!format::AreMultiValued(functions)) {
     std::string made;
     if (!format::ApplyFunctions(functions, stored, timestamp, &made)) return {};

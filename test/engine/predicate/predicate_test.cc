@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(ErrorsOfFunctionsNameTheirPosition) {
       ErrorOf("lowr(a) = 1"),
       "at position 1: expected a function: lower, upper, reverse, substr, length, "
       "hash, bucket, date_trunc, json, timestamp_of, split, json_each, words, trigrams, "
-      "substr_bytes, split_part, found 'lowr'");
+      "substr_bytes, split_part, concat, call, map_keys, map_values, found 'lowr'");
   BOOST_CHECK_EQUAL(ErrorOf("lower() = 1"), "at position 7: expected a column, found ')'");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a = 1"), "at position 9: expected ')', found '='");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a, 1) = 1"), "at position 8: expected ')', found ','");
