@@ -261,6 +261,10 @@ Result<format::Condition> ConditionOf(const BoundNode& node,
     return Invalid(format::Described(leaf.column) +
                    " has several values in a row: WHERE of an index cannot be over it");
   }
+  if (leaf.test.has_value() && leaf.test->regexp != nullptr) {
+    return Invalid("it takes no REGEXP, as " + format::Described(leaf.column) +
+                   " has: use CONTAINS or PREFIX, or leave the condition out");
+  }
   const auto known =
       std::ranges::find_if(*columns, [&leaf](const format::IndexColumnRecord& column) {
         return format::HasSameValues(column, leaf.column);
@@ -269,8 +273,10 @@ Result<format::Condition> ConditionOf(const BoundNode& node,
   condition.column = static_cast<size_t>(known - columns->begin());
   condition.values = leaf.values;
   condition.accepts_null = leaf.accepts_null;
-  condition.part = leaf.part;
-  condition.lacks_part = leaf.lacks_part;
+  if (leaf.test.has_value()) {
+    condition.part = leaf.test->part;
+    condition.lacks_part = leaf.test->negated;
+  }
   if (known == columns->end()) columns->push_back(leaf.column);
   return condition;
 }

@@ -162,7 +162,7 @@ Result<BoundPredicate::Verdict> BoundPredicate::Judge(const BoundLeaf& leaf,
     const bool fits = format::AppendPutKey(leaf.column, cell, &scratch_);
     return fits ? Of(leaf.values.Contains(scratch_)) : Verdict::kAbsent;
   }
-  if (leaf.values.is_all() && !leaf.part.has_value()) return Verdict::kTrue;
+  if (leaf.values.is_all() && !leaf.test.has_value()) return Verdict::kTrue;
   if (leaf.values.empty()) return Verdict::kFalse;
   if (!cell.is_overflow()) return Of(leaf.Accepts(cell.value));
   RETURN_IF_ERROR(format::ReadOverflowValue(cell, &scratch_));

@@ -14,6 +14,7 @@
 
 #include "base/cancellation.h"
 #include "engine/predicate/column_set.h"
+#include "engine/predicate/text_test.h"
 #include "format/cell/cell.h"
 #include "format/condition.h"
 #include "format/schema.h"
@@ -42,21 +43,19 @@ struct BoundLeaf {
   /// Where several values decide: every one that fits the type has to be in the set. False: one of
   /// them.
   bool every = false;
-  /// In the place of `values`: true for a present value that contains it.
-  std::optional<std::string> part = std::nullopt;
-  bool lacks_part = false;  ///< True for one that does not.
+  /// In the place of `values`: true for a present value that satisfies it.
+  std::optional<TextTest> test = std::nullopt;
 
   /// Of a value that compares as the column's do.
   bool Accepts(std::string_view value) const {
-    if (!part.has_value()) return values.Contains(value);
-    return (value.find(*part) != std::string_view::npos) != lacks_part;
+    return test.has_value() ? test->Accepts(value) : values.Contains(value);
   }
   /// Whether a row may satisfy it by one value, and not by another.
   bool has_several_values() const {
     return !is_row_key && (any_version || format::IsMultiValued(column));
   }
   /// Whether the rows that match are those with an entry in ranges of values.
-  bool has_ranges() const { return !every && !part.has_value(); }
+  bool has_ranges() const { return !every && !test.has_value(); }
 };
 
 struct BoundNode {
@@ -78,7 +77,8 @@ using ParameterValues = std::vector<std::optional<std::string>>;
 struct ParameterUse {
   uint32_t parameter = 0;
   bool is_row_key = false;
-  bool is_part = false;  ///< Or a prefix: any text.
+  bool is_part = false;                                  ///< Or a prefix: any text.
+  std::optional<RegexpEncoding> pattern = std::nullopt;  ///< It is a pattern of REGEXP.
   format::IndexColumnRecord column;
 };
 
@@ -89,8 +89,9 @@ enum class DecidingVersions : uint8_t { kNewest, kAny };
 class BoundPredicate {
  public:
   /// Errors: kNotFound (family), kInvalidArgument (a literal that is not of its column's type: the
-  /// message names both; a prefix of a column that is neither bytes nor text; an invalid
-  /// predicate; a parameter without a value; a tuple, if any version decides), kCancelled.
+  /// message names both; a prefix of a column that is neither bytes nor text; a pattern that RE2
+  /// does not take, too many patterns; an invalid predicate; a parameter without a value; a tuple,
+  /// if any version decides), kCancelled.
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table,
                                      const base::Cancellation& cancellation = {},
                                      const ParameterValues& values = {},

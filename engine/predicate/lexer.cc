@@ -11,6 +11,7 @@
 namespace tandem::engine {
 namespace {
 
+// REGEXP is none, so that a column of that name needs no quotes: an operator follows a column.
 constexpr std::string_view kKeywords[] = {"AND",  "OR",   "NOT",    "BETWEEN",  "IN",   "IS",
                                           "NULL", "LIKE", "PREFIX", "CONTAINS", "TRUE", "FALSE"};
 

@@ -68,10 +68,27 @@ bool AsksRowsOnly(const BoundNode& root) {
          });
 }
 
+// A pattern of which no index over trigrams knows what every match has.
+bool IsWithoutParts(const BoundLeaf& leaf) {
+  return leaf.test.has_value() && leaf.test->regexp != nullptr && PartsNeededBy(*leaf.test).empty();
+}
+
+// The one that the index would serve if it had parts; nullptr: there is none.
+const BoundLeaf* LeafWithoutParts(const BoundNode& node, const format::IndexRecord& index) {
+  if (node.kind == Kind::kLeaf) {
+    const bool is_it = AccessPathFinder::HasTrigrams(index, node.leaf) && IsWithoutParts(node.leaf);
+    return is_it ? &node.leaf : nullptr;
+  }
+  for (const BoundNode& child : node.children) {
+    if (const BoundLeaf* const leaf = LeafWithoutParts(child, index); leaf != nullptr) return leaf;
+  }
+  return nullptr;
+}
+
 bool HasLeafOf(const BoundNode& node, const format::IndexRecord& index) {
   if (node.kind == Kind::kLeaf) {
-    return AccessPathFinder::Serves(index, node.leaf) ||
-           AccessPathFinder::HasTrigrams(index, node.leaf);
+    if (AccessPathFinder::Serves(index, node.leaf)) return true;
+    return AccessPathFinder::HasTrigrams(index, node.leaf) && !IsWithoutParts(node.leaf);
   }
   return std::any_of(node.children.begin(), node.children.end(),
                      [&](const BoundNode& child) { return HasLeafOf(child, index); });
@@ -98,6 +115,10 @@ std::string WhyNotServing(const format::TableRecord& table, const BoundPredicate
   }
   if (HasLeafOf(predicate.root(), index)) {
     return "a row may match without the condition on " + format::Described(column);
+  }
+  if (const BoundLeaf* const leaf = LeafWithoutParts(predicate.root(), index); leaf != nullptr) {
+    return "no literal part of three characters is in every match of the pattern of " +
+           format::Described(leaf->column);
   }
   if (HasLeafOfColumn(predicate.root(), column) && format::IsMultiValued(column)) {
     return "its entries do not tell of rows of which no value satisfies a condition";
@@ -336,6 +357,13 @@ class QueryPlanner {
         text += ", the second one for each of " + std::to_string(*path.skipped_values) +
                 " values of the first";
       }
+    }
+    std::set<std::string> parts;
+    for (const IndexPath* path : access.AllPaths()) {
+      if (!path->parts.empty()) parts.insert(path->parts);
+    }
+    for (const std::string& each : parts) {
+      text += (each == *parts.begin() ? "; looks for " : " and for ") + each;
     }
     const bool narrows = std::ranges::any_of(access.paths, [](const IndexPath& path) {
       return path.narrow.has_value() && !path.index->where.has_value();

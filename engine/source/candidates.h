@@ -34,6 +34,8 @@ struct IndexPath {
   /// A row may have several current entries in the ranges, or one and no first column: of a
   /// multi-valued index, or of a skip scan in an OR.
   bool repeats_rows = false;
+  /// Of trigrams that a pattern needs: the literals that they are of, for an explanation.
+  std::string parts = {};
 
   const std::vector<format::KeyRange>& RangesIn(bool in_order) const {
     return in_order && narrow.has_value() ? *narrow : ranges;

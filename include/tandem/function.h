@@ -38,9 +38,9 @@
 // A word is a run of letters, marks and digits of Unicode, after NFKC_Casefold: `Straße` is
 // `strasse`. Each Chinese or Japanese character that is written without spaces is a word. One of
 // more than kWordBytesMax is left out. Characters of trigrams are turned to lower case one by one;
-// an index over them finds what a column CONTAINS, if that has three characters or more. Both
-// depend on the version of Unicode that the library has: an index that was made with another
-// one is not used.
+// an index over them finds what a column CONTAINS, if that has three characters or more, and what
+// matches a REGEXP, if every match has a literal part of as many. Both depend on the version of
+// Unicode that the library has: an index that was made with another one is not used.
 //
 // Characters are those of UTF-8. What a function takes and returns is text; a timestamp is given as
 // microseconds. Of `_row` the key's bytes are taken; it has no timestamp_of. A function that cannot

@@ -9,6 +9,7 @@
 #include "format/functions.h"
 #include "format/ordered_bytes.h"
 #include "format/value_text.h"
+#include "tools/generator/regexps.h"
 
 namespace tandem::test {
 namespace {
@@ -23,6 +24,19 @@ bool IsOf(const ColumnPlan& column, const FamilyOptions& family) {
 
 const std::string& FamilyMeant(const TableOptions& table, const std::string& name) {
   return name.empty() ? table.families[0].name : name;
+}
+
+// Of bytes and text alone.
+bool IsOfText(Predicate::Kind kind) {
+  using Kind = Predicate::Kind;
+  return kind == Kind::kPrefix || kind == Kind::kContains || kind == Kind::kRegexp;
+}
+
+// Whether the index may lead to what has a text or matches a pattern.
+bool HasTrigramsOf(const IndexColumn& column, const Predicate& predicate) {
+  return IsOfText(predicate.kind()) && column.functions == Functions{Function::Trigrams()} &&
+         predicate.functions().empty() && predicate.qualifier() == column.qualifier &&
+         predicate.family() == column.family;
 }
 
 size_t ValueCount(Dice* dice, Predicate::Kind kind) {
@@ -429,14 +443,18 @@ std::optional<Predicate> Generator::TupleLeaf() {
 Predicate Generator::Leaf() {
   using Kind = Predicate::Kind;
   static const std::vector<Kind> kKinds = {
-      Kind::kEqual,       Kind::kEqual,   Kind::kEqual,          Kind::kNotEqual,  Kind::kLess,
-      Kind::kLessOrEqual, Kind::kGreater, Kind::kGreaterOrEqual, Kind::kBetween,   Kind::kIn,
-      Kind::kPrefix,      Kind::kIsNull,  Kind::kIsNull,         Kind::kIsNotNull, Kind::kContains};
+      Kind::kEqual,   Kind::kEqual,       Kind::kEqual,    Kind::kNotEqual,
+      Kind::kLess,    Kind::kLessOrEqual, Kind::kGreater,  Kind::kGreaterOrEqual,
+      Kind::kBetween, Kind::kIn,          Kind::kPrefix,   Kind::kIsNull,
+      Kind::kIsNull,  Kind::kIsNotNull,   Kind::kContains, Kind::kRegexp};
   if (dice_.Chance(6)) {
     if (std::optional<Predicate> tuple = TupleLeaf()) return *std::move(tuple);
   }
   Kind kind = dice_.Pick(kKinds);
   if (dice_.Chance(8)) return RowKeyLeaf(kind);
+  if (IsOfText(kind) && dice_.Chance(40)) {
+    if (std::optional<Predicate> leaf = LeafOfTrigrams(kind)) return *std::move(leaf);
+  }
   if (plan_.functions && dice_.Chance(5)) {
     return KeyPartLeaf(kind, RandomKeyFunctions(&dice_), std::nullopt);
   }
@@ -445,20 +463,36 @@ Predicate Generator::Leaf() {
   const ColumnPlan& column = Column(family);
   const std::optional<ColumnType> cast = Cast();
   const ValueKind literals = cast == ColumnType::kInt64 ? ValueKind::kInteger : column.kind;
-  bool is_part = kind == Kind::kPrefix || kind == Kind::kContains;
+  bool is_part = IsOfText(kind);
   if (literals == ValueKind::kInteger && std::exchange(is_part, false)) kind = Kind::kEqual;
   const bool is_outside = dice_.Chance(8);
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
     value = is_outside && dice_.Chance(70) ? RandomOutsider(&dice_, literals) : Value(literals);
   }
-  if (is_part && !is_outside && !values.empty()) {
+  if (kind == Kind::kRegexp) {
+    values[0] = RandomRegexp(&dice_, values[0]);
+  } else if (is_part && !is_outside && !values.empty()) {
     values[0].resize(dice_.Below(values[0].size() + 1));
     if (kind == Kind::kContains) values[0].erase(0, dice_.Below(3));
   }
   const Predicate leaf =
       Predicate::Compare(kind, ColumnText(family, column.qualifier), std::move(values));
   return cast.has_value() ? leaf.As(*cast) : leaf;
+}
+
+// Of what an index has the trigrams of; nullopt: there is no such index.
+std::optional<Predicate> Generator::LeafOfTrigrams(Predicate::Kind kind) {
+  for (const IndexOptions& index : plan_.options.indexes) {
+    const IndexColumn& column = index.columns[0];
+    if (column.functions != Functions{Function::Trigrams()}) continue;
+    std::string value = Value(dice_.Chance(80) ? ValueKind::kText : ValueKind::kBytes);
+    if (kind == Predicate::Kind::kRegexp) value = RandomRegexp(&dice_, value);
+    std::string name = FamilyMeant(plan_.options, column.family) + ":" + column.qualifier;
+    const Predicate leaf = Predicate::Compare(kind, std::move(name), {std::move(value)});
+    return leaf.As(dice_.Chance(60) ? ColumnType::kText : ColumnType::kBytes);
+  }
+  return std::nullopt;
 }
 
 // Of any functions of any column, or of those of an index. Values are what they make of others.
@@ -476,14 +510,14 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
     cast = indexed.type;
   }
   const ColumnType type = *format::TypeOfFunctions(functions, cast);
-  const bool is_part = kind == Predicate::Kind::kPrefix || kind == Predicate::Kind::kContains;
-  if (type != ColumnType::kText && is_part) kind = Predicate::Kind::kEqual;
+  if (type != ColumnType::kText && IsOfText(kind)) kind = Predicate::Kind::kEqual;
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
     const std::optional<std::string> made = OneMadeOf(functions, Value(plan.kind), &dice_);
     const bool fits =
         type == ColumnType::kText || (made.has_value() && format::ParseInt64(*made).has_value());
     value = made.has_value() && fits ? *made : std::to_string(dice_.Below(9));
+    if (kind == Predicate::Kind::kRegexp) value = RandomRegexp(&dice_, value);
   }
   return Predicate::Compare(kind, column, std::move(values)).WithFunctions(functions).As(type);
 }
@@ -491,14 +525,14 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
 Predicate Generator::KeyPartLeaf(Predicate::Kind kind, const Functions& functions,
                                  std::optional<ColumnType> asked) {
   const ColumnType type = *format::TypeOfFunctions(functions, asked);
-  const bool is_part = kind == Predicate::Kind::kPrefix || kind == Predicate::Kind::kContains;
-  if (type != ColumnType::kText && is_part) kind = Predicate::Kind::kEqual;
+  if (type != ColumnType::kText && IsOfText(kind)) kind = Predicate::Kind::kEqual;
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
     const std::optional<std::string> made = OneMadeOf(functions, Key(), &dice_);
     const bool fits =
         type == ColumnType::kText || (made.has_value() && format::ParseInt64(*made).has_value());
     value = made.has_value() && fits ? *made : std::to_string(dice_.Below(9));
+    if (kind == Predicate::Kind::kRegexp) value = RandomRegexp(&dice_, value);
   }
   return Predicate::Compare(kind, "_row", std::move(values)).WithFunctions(functions).As(type);
 }
@@ -577,7 +611,9 @@ QueryOptions Generator::NewQuery(const Predicate& predicate) {
     const bool has_where =
         !index.where.empty() && predicate.kind() == Predicate::Kind::kAnd &&
         predicate.ToString().find(Predicate::Parse(index.where)->ToString()) != std::string::npos;
-    if (!has_where || !dice_.Chance(60)) continue;
+    const bool is_asked_for =
+        has_where || (HasTrigramsOf(index.columns[0], predicate) && query.order_by.empty());
+    if (!is_asked_for || !dice_.Chance(60)) continue;
     query.use_index = index.name;
     query.no_index = false;
     return query;
@@ -648,6 +684,7 @@ std::vector<std::string> IndexesOf(const Predicate& predicate, const TableOption
       const bool is_of_words =
           !child.functions().empty() && child.functions().back().kind == FunctionKind::kWords;
       if (child.kind() == Kind::kContains && !is_of_words) return false;
+      if (child.kind() == Kind::kRegexp) return false;
       return child.is_row_key() == column.is_row_key && child.children().empty() &&
              child.qualifier() == column.qualifier && child.functions() == column.functions &&
              FamilyMeant(table, child.family()) == family;

@@ -81,6 +81,7 @@ class Generator {
   /// Sometimes the predicate of a partial index, and conditions besides.
   std::optional<Predicate> PartialAnd();
   std::optional<ColumnType> Cast();
+  std::optional<Predicate> LeafOfTrigrams(Predicate::Kind kind);
   Predicate FunctionLeaf(Predicate::Kind kind);
   std::optional<Predicate> TupleLeaf();
   Predicate RowKeyLeaf(Predicate::Kind kind);

@@ -1,5 +1,7 @@
 // The model's answers to predicates: every row is looked at, every comparison is made on the values
 // as they are stored.
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +15,16 @@ namespace {
 
 bool IsRange(Predicate::Kind kind) {
   return kind != Predicate::Kind::kPrefix && kind != Predicate::Kind::kContains &&
-         kind != Predicate::Kind::kIn;
+         kind != Predicate::Kind::kRegexp && kind != Predicate::Kind::kIn;
+}
+
+// By RE2 without the engine's wrapper. Text is matched by characters, other bytes as Latin-1.
+bool MatchesRegexp(ColumnType type, const std::string& value, const std::string& pattern) {
+  re2::RE2::Options options(re2::RE2::Quiet);
+  if (type != ColumnType::kText) options.set_encoding(re2::RE2::Options::EncodingLatin1);
+  const re2::RE2 regexp(pattern, options);
+  CHECK(regexp.ok());
+  return re2::RE2::PartialMatch(value, regexp);
 }
 
 bool Holds(Predicate::Kind kind, ColumnType type, const std::string& value,
@@ -22,6 +33,7 @@ bool Holds(Predicate::Kind kind, ColumnType type, const std::string& value,
   if (!IsRange(kind)) {
     if (kind == Predicate::Kind::kPrefix) return value.starts_with(operands[0]);
     if (kind == Predicate::Kind::kContains) return value.find(operands[0]) != std::string::npos;
+    if (kind == Predicate::Kind::kRegexp) return MatchesRegexp(type, value, operands[0]);
     for (size_t i = 0; i < operands.size(); ++i) {
       if (compare(i) == 0) return true;
     }

@@ -71,6 +71,8 @@ BOOST_AUTO_TEST_CASE(EveryOperatorIsRead) {
   CheckParses("a CONTAINS 'p_%'", compare(Kind::kContains, {"p_%"}));
   CheckParses("a LIKE '%p%'", compare(Kind::kContains, {"p"}));
   CheckParses("a LIKE '%%'", compare(Kind::kContains, {""}));
+  CheckParses("a REGEXP '^p(a|b)'", compare(Kind::kRegexp, {"^p(a|b)"}));
+  CheckParses("regexp regexp x'ff'", Predicate::Regexp("regexp", "\xff"));
   CheckParses("a IS NULL", compare(Kind::kIsNull, {}));
   CheckParses("a is not null", compare(Kind::kIsNotNull, {}));
   CheckParses("a = TRUE", compare(Kind::kEqual, {"true"}));
@@ -91,6 +93,7 @@ BOOST_AUTO_TEST_CASE(EveryOperatorHasABuilder) {
   CheckParses("a IN (1, 2)", Predicate::In("a", {"1", "2"}));
   CheckParses("a PREFIX 'p'", Predicate::Prefix("a", "p"));
   CheckParses("a CONTAINS 'p'", Predicate::Contains("a", "p"));
+  CheckParses("a REGEXP 'p'", Predicate::Regexp("a", "p"));
   CheckParses("a IS NULL", Predicate::IsNull("a"));
   CheckParses("a IS NOT NULL", Predicate::IsNotNull("a"));
 }
@@ -104,6 +107,7 @@ BOOST_AUTO_TEST_CASE(ParametersHaveNumbers) {
   CheckParses("a >= ?1", Predicate::GreaterOrEqual("a", Parameter(1)));
   CheckParses("_row PREFIX ?", Predicate::Prefix("_row", Parameter(1)));
   CheckParses("a CONTAINS ?", Predicate::Contains("a", Parameter(1)));
+  CheckParses("a REGEXP ?", Predicate::Regexp("a", Parameter(1)));
   CheckParses("a BETWEEN ? AND ?", Predicate::Between("a", Parameter(1), Parameter(2)));
   // The next one is the largest so far and one.
   BOOST_CHECK_EQUAL(Parsed("a = ?5 AND b IN (1, ?, ?2, ?) OR NOT c = ?").ToString(),
@@ -132,6 +136,7 @@ BOOST_AUTO_TEST_CASE(ParametersHaveNumbers) {
 BOOST_AUTO_TEST_CASE(NotBeforeAnOperatorNegatesIt) {
   CheckParses("a NOT IN (1)", Predicate::Not(Predicate::In("a", {"1"})));
   CheckParses("a NOT BETWEEN 1 AND 2", Predicate::Not(Predicate::Between("a", "1", "2")));
+  CheckParses("a NOT REGEXP 'x'", Predicate::Not(Predicate::Regexp("a", "x")));
   CheckParses("a NOT LIKE 'x%'", Predicate::Not(Predicate::Prefix("a", "x")));
   CheckParses("NOT a IS NULL", Predicate::Not(Predicate::IsNull("a")));
 }
@@ -315,7 +320,8 @@ BOOST_AUTO_TEST_CASE(ErrorsNameTheirPosition) {
   BOOST_CHECK_EQUAL(ErrorOf("a = 12ab"), "at position 7: expected a number, found 'a'");
   BOOST_CHECK_EQUAL(ErrorOf("AND = 1"), "at position 1: expected a condition, found 'AND'");
   BOOST_CHECK_EQUAL(ErrorOf("a NOT 1"),
-                    "at position 7: expected BETWEEN, IN, PREFIX, CONTAINS or LIKE, found a value");
+                    "at position 7: expected BETWEEN, IN, PREFIX, CONTAINS, REGEXP or LIKE, found "
+                    "a value");
   BOOST_CHECK_EQUAL(ErrorOf("1 = a"), "at position 1: expected a condition, found a value");
   BOOST_CHECK(ErrorOf("a LIKE '%x_y%'").starts_with("at position 8: expected a pattern"));
   BOOST_CHECK(ErrorOf("a LIKE '%x'").starts_with("at position 8: expected a pattern"));
