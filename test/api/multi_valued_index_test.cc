@@ -10,6 +10,8 @@
 #include "tandem/tandem.h"
 #include "test/api/index_fixture.h"
 #include "test/support/print.h"
+#include "test/support/test_random.h"
+#include "tools/generator/regexps.h"
 
 namespace tandem::test {
 namespace {
@@ -174,6 +176,34 @@ BOOST_AUTO_TEST_CASE(TrigramsFindCandidatesOfPatterns) {
   BOOST_TEST(explained.candidate_rows == 3);
   BOOST_TEST(explained.reason == "fewest entries; looks for 'thread in' or 'needle in'");
   BOOST_TEST(explained.rows == 3);
+}
+
+// Of patterns by chance, those that have a literal.
+BOOST_AUTO_TEST_CASE(AnyPatternFindsByTrigramsWhatAScanFinds) {
+  TestRandom random("AnyPatternFindsByTrigramsWhatAScanFinds");
+  Dice dice(random.Next());
+  static const std::vector<std::string> kPieces = {
+      "game", "Games", "gAME\xc5\xbf", "abc", "x", "y/z", "\xce\xa3\xce\xb1\xcf\x82", "\xff", " "};
+  const auto text = [&] {
+    std::string pieces;
+    for (uint64_t n = 1 + random.Below(4); n > 0; --n) {
+      pieces += kPieces[random.Below(kPieces.size())];
+    }
+    return pieces;
+  };
+  for (int i = 0; i < 200; ++i) PutOk("row" + std::to_string(i), "title", text());
+  BOOST_REQUIRE(database->Flush("t").ok());
+  size_t served = 0;
+  for (size_t trial = 0; trial < Trials(400); ++trial) {
+    const Predicate bytes = Predicate::Regexp("title", RandomRegexp(&dice, text()));
+    for (const Predicate& predicate : {bytes, bytes.As(ColumnType::kText)}) {
+      const auto explained = database->Explain({}, "t", predicate, {.use_index = "parts"});
+      if (!explained.has_value()) continue;
+      ++served;
+      By("parts", predicate.ToString());
+    }
+  }
+  BOOST_TEST(served > 20);
 }
 
 BOOST_AUTO_TEST_CASE(PatternsAreBoundToParameters) {
