@@ -26,8 +26,8 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
-PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libutf8proc-dev libfmt-dev \
-  libcli11-dev rapidjson-dev libexpat1-dev
+PACKAGES_BUILD = g++ libzstd-dev libxxhash-dev liburing-dev libroaring-dev libutf8proc-dev \
+  libre2-dev libfmt-dev libcli11-dev rapidjson-dev libexpat1-dev
 PACKAGES_TEST = $(PACKAGES_BUILD) libboost-test-dev libcpp-httplib-dev python3
 PACKAGES_PEERS = librocksdb-dev libleveldb-dev liblmdb-dev libsqlite3-dev
 PACKAGES_INSTALLCHECK = $(PACKAGES_BUILD) cmake pkgconf
@@ -46,7 +46,7 @@ CXXFLAGS_ALL = -std=c++20 $(OPT) -g1 -fPIC -fvisibility=hidden -fvisibility-inli
   -Wall -Wextra -Werror \
   $(if $(SANITIZE),$(SANITIZING),$(HARDENING)) $(if $(DEBUG),,-DNDEBUG) -I. -Iinclude $(CXXFLAGS)
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,-z,relro,-z,now $(LDFLAGS)
-LIBS = -lzstd -lxxhash -luring -lroaring -lutf8proc -lpthread
+LIBS = -lzstd -lxxhash -luring -lroaring -lutf8proc -lre2 -lpthread
 # Of the program alone.
 TOOL_LIBS = -lfmt -lexpat
 

@@ -30,7 +30,7 @@ class TappedStream final : public format::CellStream {
     if (!more) return false;
     *cells_seen_ += cells_.size();
     for (const format::Cell& cell : cells_) {
-      if (kept_ != nullptr && format::ConcernsIndex(table_, cell)) kept_->Add(cell);
+      if (kept_ != nullptr) format::KeepIndexed(table_, cell, kept_);
     }
     return true;
   }

@@ -30,6 +30,7 @@
 #include "format/cell/cell.h"
 #include "format/cell/visibility.h"
 #include "format/hash.h"
+#include "format/registry/registered.h"
 #include "store_file/scanner.h"
 
 namespace tandem::compaction {
@@ -223,7 +224,8 @@ Status Merger::OpenSource(const MergeInput& input) {
   std::vector<format::IndexSection*> sections;
   for (const format::IndexRecord& index : options_.table->indexes) {
     ASSIGN_OR_RETURN(format::IndexSection* const section, input.file->Index(index.id));
-    if (section != nullptr) sections.push_back(section);
+    // What calls functions of the program is collected, whether there is a section or not.
+    if (section != nullptr || HasCalls(index)) sections.push_back(section);
   }
   const uint32_t rows = input.high - input.low, rows_of_file = input.file->row_count();
   if (rows < rows_of_file / kPartDenominator) return {};

@@ -11,6 +11,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/predicate/bound.h"
+#include "engine/predicate/column_parser.h"
 #include "format/functions.h"
 #include "index/entries.h"
 #include "index/key.h"
@@ -114,6 +115,10 @@ Status CheckRowKeyColumn(const std::string& where, const IndexColumn& column) {
   if (column.functions.front().kind == FunctionKind::kTimestampOf) {
     return Invalid(where + "timestamp_of: the row key has no timestamp");
   }
+  if (TakeFamily(column.functions)) {
+    return Invalid(where + TextOf(column.functions, std::string(format::kRowKeyColumn)) +
+                   ": expected the name of a family, found the row key");
+  }
   if (format::AreMultiValued(column.functions)) {
     return Invalid(where + TextOf(column.functions, std::string(format::kRowKeyColumn)) +
                    " has several values: an index is over parts of the row key with one");
@@ -123,11 +128,16 @@ Status CheckRowKeyColumn(const std::string& where, const IndexColumn& column) {
 }
 
 Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const IndexColumn& column,
+                                                const format::FunctionRegistry& functions,
                                                 const format::TableRecord& table) {
   format::FamilyId family_id = format::kRowKeyFamily;
   if (column.is_row_key) {
     RETURN_IF_ERROR(CheckRowKeyColumn(where, column));
   } else {
+    if (TakeFamily(column.functions) && (column.family.empty() || !column.qualifier.empty())) {
+      return Invalid(where + TextOf(column.functions, column.family + ":" + column.qualifier) +
+                     ": expected the name of a family alone");
+    }
     ASSIGN_OR_RETURN(const format::FamilyRecord* family,
                      CheckColumn(where, column.family, column.qualifier, column.type, table));
     family_id = family->id;
@@ -139,6 +149,10 @@ Result<format::IndexColumnRecord> IndexColumnOf(const std::string& where, const 
                                    .descending = column.descending,
                                    .functions = column.functions};
   format::PinFunctions(record.functions);
+  const Status pinned = format::PinCalls(functions, record.functions);
+  if (!pinned.ok()) return Invalid(where + std::string(pinned.message()));
+  const Status joined = format::JoinColumns(table, &record);
+  if (!joined.ok()) return Invalid(where + std::string(joined.message()));
   return record;
 }
 
@@ -185,6 +199,10 @@ Status CheckGlobal(const IndexOptions& options, const format::IndexRecord& index
     if (column.is_of_row_key()) {
       return Invalid(where + "it cannot be over a part of the row key");
     }
+    if (!column.joined.empty()) {
+      return Invalid(where + format::Described(column) +
+                     " is of several columns: a local index can be over it");
+    }
     const FamilyOptions& family = table.FindFamily(column.family)->options;
     if (index.columns.size() > 1 && family.ttl_micros != 0) {
       return Invalid(where + "of several columns none can be of family " +
@@ -198,7 +216,8 @@ size_t IndexCount(const format::TableRecord& table) {
   return table.indexes.size() + table.global_indexes.size();
 }
 
-Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
+Status AddIndex(const IndexOptions& options, const format::FunctionRegistry& functions,
+                format::TableRecord* table) {
   RETURN_IF_ERROR(CheckName("index", options.name));
   const std::string where = "index " + base::Quote(options.name) + ": ";
   if (options.columns.empty() || options.columns.size() > kIndexColumnsMax) {
@@ -210,7 +229,8 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
   index.name = options.name;
   index.unique = options.unique;
   for (const IndexColumn& column : options.columns) {
-    ASSIGN_OR_RETURN(format::IndexColumnRecord record, IndexColumnOf(where, column, *table));
+    ASSIGN_OR_RETURN(format::IndexColumnRecord record,
+                     IndexColumnOf(where, column, functions, *table));
     for (const format::IndexColumnRecord& other : index.columns) {
       if (!format::HasSameValues(other, record)) continue;
       return Invalid(where + "declares " + format::Described(record) + " twice");
@@ -222,6 +242,16 @@ Status AddIndex(const IndexOptions& options, format::TableRecord* table) {
     if (options.unique && format::IsMultiValued(record)) {
       return Invalid(where + format::Described(record) +
                      " has several values in a row: the index cannot be unique");
+    }
+    if (options.unique && !record.joined.empty()) {
+      return Invalid(where + format::Described(record) +
+                     " is of several columns: the index cannot be unique; one over the columns "
+                     "themselves can");
+    }
+    if (!record.joined.empty() && format::AreTrigrams(record.functions)) {
+      return Invalid(where + format::Described(record) +
+                     " is of trigrams, which memstores do not keep, and of several columns: make "
+                     "an index over the trigrams of each");
     }
     if (options.columns.size() > 1 && format::IsMultiValued(record)) {
       return Invalid(where + format::Described(record) +
@@ -261,6 +291,14 @@ Result<format::Condition> ConditionOf(const BoundNode& node,
     return Invalid(format::Described(leaf.column) +
                    " has several values in a row: WHERE of an index cannot be over it");
   }
+  if (leaf.test.has_value() && leaf.test->regexp != nullptr) {
+    return Invalid("it takes no REGEXP, as " + format::Described(leaf.column) +
+                   " has: use CONTAINS or PREFIX, or leave the condition out");
+  }
+  if (!leaf.column.joined.empty()) {
+    return Invalid(format::Described(leaf.column) +
+                   " is of several columns: WHERE of an index compares one at a time");
+  }
   const auto known =
       std::ranges::find_if(*columns, [&leaf](const format::IndexColumnRecord& column) {
         return format::HasSameValues(column, leaf.column);
@@ -269,8 +307,10 @@ Result<format::Condition> ConditionOf(const BoundNode& node,
   condition.column = static_cast<size_t>(known - columns->begin());
   condition.values = leaf.values;
   condition.accepts_null = leaf.accepts_null;
-  condition.part = leaf.part;
-  condition.lacks_part = leaf.lacks_part;
+  if (leaf.test.has_value()) {
+    condition.part = leaf.test->part;
+    condition.lacks_part = leaf.test->negated;
+  }
   if (known == columns->end()) columns->push_back(leaf.column);
   return condition;
 }
@@ -302,6 +342,7 @@ Predicate WithTypes(const Predicate& predicate, const format::TableRecord& table
 }
 
 Result<format::IndexPredicate> PredicateOf(const std::string& text,
+                                           const format::FunctionRegistry& functions,
                                            const format::TableRecord& table) {
   if (text.size() > kIndexWhereBytesMax) {
     return Invalid("it has " + std::to_string(text.size()) + " bytes, the limit is " +
@@ -315,7 +356,8 @@ Result<format::IndexPredicate> PredicateOf(const std::string& text,
   }
   if (predicate.parameter_count() > 0) return Invalid("it has a parameter");
   if (NamesRowKey(predicate)) return Invalid("it is over _row, which is no column");
-  ASSIGN_OR_RETURN(const BoundPredicate bound, BoundPredicate::Bind(predicate, table));
+  ASSIGN_OR_RETURN(const BoundPredicate bound,
+                   BoundPredicate::Bind(predicate, table, {.functions = &functions}));
   format::IndexPredicate where{.text = WithTypes(predicate, table).ToString()};
   if (where.text.size() > kIndexWhereBytesMax) {
     return Invalid("with families and types it has " + std::to_string(where.text.size()) +
@@ -326,16 +368,20 @@ Result<format::IndexPredicate> PredicateOf(const std::string& text,
 }
 
 // Makes the table's index partial if the options say so. Requires: the types of columns are set.
-Status SetWhere(const IndexOptions& options, const format::TableRecord& table,
-                format::IndexRecord* index) {
+Status SetWhere(const IndexOptions& options, const format::FunctionRegistry& functions,
+                const format::TableRecord& table, format::IndexRecord* index) {
   if (options.where.empty()) return {};
   const std::string start = "index " + base::Quote(options.name) + ": ";
   if (options.unique) return Invalid(start + "it is unique: it cannot have a WHERE");
+  if (index->columns.front().is_of_family()) {
+    return Invalid(start + format::Described(index->columns.front()) +
+                   " is of all columns of a family: it cannot have a WHERE");
+  }
   if (format::AreTrigrams(index->columns.front().functions)) {
     return Invalid(start + format::Described(index->columns.front()) +
                    " is of trigrams, which memstores do not keep: it cannot have a WHERE");
   }
-  Result<format::IndexPredicate> where = PredicateOf(options.where, table);
+  Result<format::IndexPredicate> where = PredicateOf(options.where, functions, table);
   if (!where.has_value()) {
     return {where.error().code(), start + "WHERE: " + std::string(where.error().message())};
   }
@@ -415,8 +461,8 @@ Status AddColumns(const TableOptions& options, format::TableRecord* table) {
 
 Status CheckTableName(const std::string& name) { return CheckName("table", name); }
 
-Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
-                                            base::RandomSource* random) {
+Result<format::TableRecord> MakeTableRecord(const TableOptions& options, base::RandomSource* random,
+                                            const format::FunctionRegistry& functions) {
   format::TableRecord table;
   RETURN_IF_ERROR(CheckTableName(options.name));
   table.name = options.name;
@@ -430,14 +476,14 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
     if (table.HasIndexNamed(index.name)) {
       return Invalid("index " + base::Quote(index.name) + ": is declared twice");
     }
-    RETURN_IF_ERROR(AddIndex(index, &table));
+    RETURN_IF_ERROR(AddIndex(index, functions, &table));
   }
   RETURN_IF_ERROR(AddColumns(options, &table));
   KeepGlobalTypes(&table);
   for (const IndexOptions& index : options.indexes) {
     if (index.placement == IndexPlacement::kGlobal) continue;
     const size_t place = static_cast<size_t>(table.FindIndex(index.name) - table.indexes.data());
-    RETURN_IF_ERROR(SetWhere(index, table, &table.indexes[place]));
+    RETURN_IF_ERROR(SetWhere(index, functions, table, &table.indexes[place]));
   }
   RETURN_IF_ERROR(SetObserversIn(options.observers, &table));
   RETURN_IF_ERROR(SetRowKeyIn(options.row_key, /*has_cells=*/false, &table));
@@ -461,7 +507,8 @@ format::TableRecord EntriesRecord(const format::TableRecord& table,
   return entries;
 }
 
-Status AddIndexTo(const IndexOptions& options, format::TableRecord* table) {
+Status AddIndexTo(const IndexOptions& options, const format::FunctionRegistry& functions,
+                  format::TableRecord* table) {
   if (table->HasIndexNamed(options.name)) {
     return Status::AlreadyExists("table " + base::Quote(table->name) + " has an index " +
                                  base::Quote(options.name) + " already");
@@ -474,12 +521,12 @@ Status AddIndexTo(const IndexOptions& options, format::TableRecord* table) {
     return Invalid("table " + base::Quote(table->name) + " has had all indexes that it can have");
   }
   const format::TableRecord before = *table;
-  RETURN_IF_ERROR(AddIndex(options, table));
+  RETURN_IF_ERROR(AddIndex(options, functions, table));
   if (options.placement == IndexPlacement::kGlobal) return {};  // No column has its type from it.
   // What is there already has not been checked.
   if (options.unique) table->indexes.back().state = format::IndexState::kBuilding;
   RETURN_IF_ERROR(KeepTypes(table->indexes.back(), before, table));
-  return SetWhere(options, *table, &table->indexes.back());
+  return SetWhere(options, functions, *table, &table->indexes.back());
 }
 
 Status IndexNotFound(const format::TableRecord& table, std::string_view index) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "format/registry/registered.h"
 #include "format/schema.h"
 #include "tandem/schema.h"
 #include "tandem/status.h"
@@ -17,16 +18,18 @@ namespace tandem::engine {
 Status CheckTableName(const std::string& name);
 /// The record of a new table, complete but for its id: families and indexes are numbered, the hash
 /// secret is drawn from `random`. Errors: kInvalidArgument (names, counts, ranges, an index over an
-/// unknown family); the message names what is wrong.
-Result<format::TableRecord> MakeTableRecord(const TableOptions& options,
-                                            base::RandomSource* random);
+/// unknown family, a function that `functions` has not); the message names what is wrong.
+Result<format::TableRecord> MakeTableRecord(const TableOptions& options, base::RandomSource* random,
+                                            const format::FunctionRegistry& functions = {});
 /// The record of the table that has the entries of a global index of `table`.
 format::TableRecord EntriesRecord(const format::TableRecord& table,
                                   const format::GlobalIndexRecord& global,
                                   base::RandomSource* random);
 /// Adds an index to the record; its id is one that the table has never had. The type of its column
-/// stays what it is. Errors: kInvalidArgument, kAlreadyExists (an index of that name).
-Status AddIndexTo(const IndexOptions& options, format::TableRecord* table);
+/// stays what it is. It may call `functions`. Errors: kInvalidArgument, kAlreadyExists (an index of
+/// that name).
+Status AddIndexTo(const IndexOptions& options, const format::FunctionRegistry& functions,
+                  format::TableRecord* table);
 /// kNotFound "table 'T' has no index 'I'".
 Status IndexNotFound(const format::TableRecord& table, std::string_view index);
 /// Takes the index out. The type of its column stays what it is. Errors: kNotFound.

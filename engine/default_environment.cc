@@ -8,6 +8,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/runtime/background.h"
+#include "format/registry/registered.h"
 #include "format/schema.h"
 
 namespace tandem::engine {
@@ -66,6 +67,7 @@ Status CheckOptions(const Options& options) {
     return Status::InvalidArgument("observer " + base::Quote(name) +
                                    (observer == nullptr ? " is null" : " has an invalid name"));
   }
+  RETURN_IF_ERROR(format::CheckRegistry(options.functions));
   if (options.open_files_max != 0 && options.open_files_max < kOpenFilesMin) {
     return Status::InvalidArgument("open_files_max is " + std::to_string(options.open_files_max) +
                                    ", expected 0 or " + std::to_string(kOpenFilesMin) + " or more");

@@ -79,7 +79,8 @@ Status EngineImpl::Start() {
                                  .create_if_missing = options_.create_if_missing,
                                  .read_only = options_.read_only,
                                  .tuning = tuning_,
-                                 .environment = environment_};
+                                 .environment = environment_,
+                                 .functions = &options_.functions};
   ASSIGN_OR_RETURN(database_, Recover(recovery, &health_, &time_));
   time_.Begin(options_.accept_clock);
   BuildComponents();
@@ -323,7 +324,8 @@ Status EngineImpl::CreateTable(const TableOptions& options) {
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
-  ASSIGN_OR_RETURN(const format::TableRecord record, MakeTableRecord(options, environment_.random));
+  ASSIGN_OR_RETURN(const format::TableRecord record,
+                   MakeTableRecord(options, environment_.random, options_.functions));
   ASSIGN_OR_RETURN(const std::vector<std::string> starts, RegionStarts(options));
   return queue_->RunAlone([&] { return CreateTableAlone(record, starts); });
 }
@@ -390,8 +392,9 @@ Status EngineImpl::ChangeTable(std::string_view table,
 }
 
 Status EngineImpl::CreateIndex(std::string_view table, const IndexOptions& index) {
-  RETURN_IF_ERROR(
-      ChangeTable(table, [&](format::TableRecord* record) { return AddIndexTo(index, record); }));
+  RETURN_IF_ERROR(ChangeTable(table, [&](format::TableRecord* record) {
+    return AddIndexTo(index, options_.functions, record);
+  }));
   if (index.placement == IndexPlacement::kGlobal) global_builds_->Schedule();
   return {};
 }

@@ -336,8 +336,9 @@ class EngineImpl final : public Engine {
   Result<format::TableId> ReserveTableId();
   /// Names of unique indexes that the rows of a new table were not checked for.
   using UncheckedIndexes = std::set<std::string>;
-  Result<TableCopy> LoadNewTable(const TableOptions& options, const UncheckedIndexes& unchecked,
-                                 TableRows* rows);
+  /// `source`: the record that the options were made of.
+  Result<TableCopy> LoadNewTable(const TableOptions& options, const format::TableRecord& source,
+                                 const UncheckedIndexes& unchecked, TableRows* rows);
   Result<TableCopy> LoadTable(const std::shared_ptr<const Table>& table, TableRows* rows);
   static Result<TableCopy> LoadRows(TableRows* rows, bool checks_values, LoadFiles* files);
 
@@ -418,7 +419,8 @@ class EngineImpl final : public Engine {
             .overlap_memory = overlaps_->memstore_memory(),
             .index_reads = index_reads_.get(),
             .read_buffer_bytes = tuning_.read_buffer_bytes,
-            .clock = environment_.clock};
+            .clock = environment_.clock,
+            .functions = &options_.functions};
   }
 
   const std::string path_;

@@ -107,7 +107,7 @@ Result<std::shared_ptr<const GlobalRows>> EngineImpl::AskGlobal(const Table& tab
       found->unused.push_back({global.index.name, std::move(why)});
     };
     const bool is_asked_for = global.index.name == asked_for;
-    std::string why = why_none;
+    std::string why = why_none.empty() ? format::WhyUnusable(global.index) : why_none;
     if (why.empty()) why = WhyNotReady(global, point.point().sequence);
     if (why.empty() && is_other_asked_for && !is_asked_for) why = "another index is asked for";
     std::optional<KeyRanges> ranges;
@@ -176,7 +176,8 @@ Result<int64_t> EngineImpl::BuildSomeEntries() {
     for (const format::GlobalIndexRecord& global : table->record->global_indexes) {
       const bool is_known_to_fail =
           std::ranges::find(global_failed_, global.entries) != global_failed_.end();
-      if (global.since.has_value() || is_known_to_fail) continue;
+      const bool is_left = global.since.has_value() || format::IsUnusable(global.index);
+      if (is_left || is_known_to_fail) continue;
       Result<int64_t> delay = BuildEntries(*table, global);
       if (delay.has_value() || base::MayPass(delay.error())) return delay;
       // Its rows cannot have entries: others go on.

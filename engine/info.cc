@@ -7,7 +7,9 @@
 #include "engine/engine_impl.h"
 #include "engine/region/region_runs.h"
 #include "engine/row_space.h"
+#include "format/registry/registered.h"
 #include "index/section.h"
+#include "store_file/indexed_copy.h"
 #include "store_file/store_file.h"
 
 namespace tandem::engine {
@@ -33,8 +35,9 @@ FileInfo Describe(const format::StoreFile& store) {
 }
 
 // A file whose section cannot be read counts with its size alone; Verify reports what is wrong.
-void AddIndex(const FileSlice& slice, format::IndexId id, const IndexBuilder& builder,
+void AddIndex(const FileSlice& slice, const format::IndexRecord& index, const IndexBuilder& builder,
               IndexInfo* info) {
+  const format::IndexId id = index.id;
   format::StoreFile& store = slice.file->store();
   for (const format::SectionEntry& section : store.sections()) {
     if (IsIndexSection(section.kind) && section.owner == id.value) {
@@ -45,7 +48,7 @@ void AddIndex(const FileSlice& slice, format::IndexId id, const IndexBuilder& bu
   const Result<format::IndexSection*> section = store.Index(id);
   if (!section.has_value() || *section == nullptr) {
     ++info->files_without;
-    if (store.table().FindIndex(id) != nullptr) return;
+    if (!format::NeedsCopyFor(store, index)) return;
     ++info->files_older;
     const uint64_t bytes = store.size_bytes();
     info->bytes_older +=
@@ -130,10 +133,13 @@ TableInfo Describe(const Table& table, const RegionSet& tables, const IndexBuild
     index.options = options;
     if (options.placement == IndexPlacement::kGlobal) {
       const format::GlobalIndexRecord& global = *table.record->FindGlobal(options.name);
+      index.unusable = format::WhyUnusable(global.index);
       AddGlobal(tables.Find(global.entries).get(), global, &index);
       continue;
     }
-    index.unique = UniqueStateOf(*table.record->FindIndex(options.name));
+    const format::IndexRecord& record = *table.record->FindIndex(options.name);
+    index.unusable = format::WhyUnusable(record);
+    index.unique = UniqueStateOf(record);
     index.build_bytes_per_second = bytes_per_second;
   }
   for (const auto& region : table.regions) {
@@ -143,7 +149,7 @@ TableInfo Describe(const Table& table, const RegionSet& tables, const IndexBuild
     info.regions.back().reads = region->reads();
     for (const FileSlice& slice : version->files) {
       for (size_t i = 0; i < table.record->indexes.size(); ++i) {
-        AddIndex(slice, table.record->indexes[i].id, builder, &info.indexes[i]);
+        AddIndex(slice, table.record->indexes[i], builder, &info.indexes[i]);
       }
     }
   }

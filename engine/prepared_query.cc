@@ -9,6 +9,7 @@
 #include "base/guarded.h"
 #include "base/status_macros.h"
 #include "engine/predicate/literal.h"
+#include "engine/predicate/regexp.h"
 #include "tandem/database.h"
 
 namespace tandem {
@@ -21,7 +22,8 @@ Status PreparedState::Bind(uint32_t parameter, std::string_view text) {
   }
   for (const ParameterUse& use : uses) {
     if (use.parameter != parameter || use.is_row_key || use.is_part) continue;
-    const Status status = ReadLiteral(use.column, text).status();
+    const Status status = use.pattern.has_value() ? Regexp::Compile(text, *use.pattern).status()
+                                                  : ReadLiteral(use.column, text).status();
     if (status.ok()) continue;
     return Status::InvalidArgument("parameter ?" + std::to_string(parameter) + ": " +
                                    std::string(status.message()));

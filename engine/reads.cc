@@ -500,7 +500,7 @@ Result<EngineImpl::GroupCall> EngineImpl::BeginGroups(const ReadOptions& options
   ASSIGN_OR_RETURN(call.view, ViewOf(table, &request));
   call.global = request.global;
   RETURN_IF_ERROR(BeginQuery(call.view, TokenUse::kTaken, &request, &call.origin));
-  ASSIGN_OR_RETURN(call.spec, BindGroups(aggregate, call.view.table));
+  ASSIGN_OR_RETURN(call.spec, BindGroups(aggregate, call.view.table, options_.functions));
   call.read.columns = call.spec.columns;
   return call;
 }
@@ -581,7 +581,8 @@ Result<PreparedQuery> EngineImpl::Prepare(std::string_view name, const Predicate
   if (table == nullptr) return TableNotFound(name);
   RETURN_IF_ERROR(CheckIndexesAskedFor(*table->record, query));
   auto state = std::make_unique<PreparedState>();
-  ASSIGN_OR_RETURN(state->uses, BoundPredicate::FindParameters(predicate, *table->record));
+  ASSIGN_OR_RETURN(state->uses, BoundPredicate::FindParameters(predicate, *table->record,
+                                                               {.functions = &options_.functions}));
   state->table = name;
   state->predicate = predicate;
   state->query = query;
@@ -652,6 +653,7 @@ Status EngineImpl::VerifyGlobalIndex(std::string_view name, std::string_view ind
   rows.registration = point.pinned();
   const format::GlobalIndexRecord* const global = rows.table->FindGlobal(index);
   if (global == nullptr || !global->since.has_value()) return {};
+  if (format::IsUnusable(global->index)) return {};
   const std::optional<TableView> entries =
       PinEntries(global->entries, point, {format::KeyRange()}, /*is_present=*/false);
   if (!entries.has_value()) return {};
@@ -663,7 +665,7 @@ Result<VerifyReport> EngineImpl::Verify(bool deep) {
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   VerifyReport report;
-  VerifyRun run{.deep = deep, .report = &report};
+  VerifyRun run{.deep = deep, .report = &report, .functions = &options_.functions};
   for (const auto& table : database_.regions->tables()) {
     ASSIGN_OR_RETURN(const std::optional<TableView> view, ViewOf(table->record->id));
     if (!view.has_value()) continue;

@@ -80,8 +80,8 @@ Status Recovery::StartStorage() {
 }
 
 Status Recovery::AddTables(const format::Catalog& catalog) {
-  database_.regions =
-      std::make_unique<RegionSet>(database_.memory.get(), options_.tuning.chain_cells_max);
+  database_.regions = std::make_unique<RegionSet>(
+      database_.memory.get(), options_.tuning.chain_cells_max, options_.functions);
   applier_ = std::make_unique<GroupApplier>(database_.regions.get(),
                                             format::TableId(catalog.counters.next_table_id));
   last_timestamp_ = 0;

@@ -31,6 +31,7 @@ struct RecoveryOptions {
   bool read_only = false;
   Tuning tuning;
   Environment environment;
+  const format::FunctionRegistry* functions = nullptr;  ///< Outlive the result; null: none.
 };
 
 /// A recovered database, before background work starts. Members are destroyed in the right order:

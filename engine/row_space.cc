@@ -14,6 +14,7 @@
 #include "format/cell/cell_stream.h"
 #include "format/cell/overflow_value.h"
 #include "format/cell/visibility.h"
+#include "index/put_key.h"
 #include "index/section.h"
 #include "store_file/scanner.h"
 
@@ -214,7 +215,7 @@ void Measurer::AddColumn(std::span<const Cell> family_deletes, std::span<const C
 void Measurer::CountLiveEntries(const Cell& newest) {
   for (const format::IndexRecord& index : table_.indexes) {
     for (const format::IndexColumnRecord& column : index.columns) {
-      live_entries_ += column.family == newest.family && column.qualifier == newest.qualifier;
+      live_entries_ += format::HasPutsOf(column, newest.family, newest.qualifier);
     }
   }
 }

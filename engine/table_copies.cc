@@ -24,6 +24,7 @@
 #include "engine/jobs/row_loader.h"
 #include "engine/storage/files.h"
 #include "engine/verify/file_hash.h"
+#include "index/put_key.h"
 
 namespace tandem::engine {
 
@@ -107,7 +108,9 @@ std::optional<ColumnType> DeclaredType(const format::TableRecord& table, format:
   const bool is_declared =
       std::any_of(table.columns.begin(), table.columns.end(), is_it) ||
       std::any_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
-        return std::any_of(index.columns.begin(), index.columns.end(), is_it);
+        return std::ranges::any_of(index.columns, [&](const format::IndexColumnRecord& column) {
+          return format::IsColumn(column, family, qualifier);
+        });
       });
   if (!is_declared) return std::nullopt;
   return table.TypeOf(family, qualifier);
@@ -146,6 +149,7 @@ Status CheckDefinitions(const format::TableRecord& from, const format::TableReco
   }
   for (const format::IndexRecord& index : from.indexes) {
     for (const format::IndexColumnRecord& column : index.columns) {
+      if (column.is_of_family()) continue;
       RETURN_IF_ERROR(CheckType(from, to, column.family, column.qualifier));
     }
   }
@@ -280,8 +284,10 @@ Result<TableCopy> EngineImpl::ExportFiles(std::string_view table, const std::str
   RETURN_IF_ERROR(draft.Make(path_));
   Options nested_options;
   nested_options.create_if_missing = true;
+  nested_options.functions = options_.functions;
   ASSIGN_OR_RETURN(const Nested target, OpenNested(path, nested_options, nullptr));
-  ASSIGN_OR_RETURN(const TableCopy copy, target.engine->LoadNewTable(definition, unchecked, &rows));
+  ASSIGN_OR_RETURN(const TableCopy copy,
+                   target.engine->LoadNewTable(definition, record, unchecked, &rows));
   bool closed = false;
   RETURN_IF_ERROR(target.engine->Close(&closed));
   draft.Keep();
@@ -334,7 +340,7 @@ Result<TableCopy> EngineImpl::RestoreTable(const std::string& path, std::string_
   RETURN_IF_ERROR(At(path, source.engine->VerifyFiles(id, options.cancelled)));
   ASSIGN_OR_RETURN(Cursor cursor, source.engine->Scan(read, table, {}));
   TableRows rows{std::move(cursor), path};
-  return LoadNewTable(*definition, UncheckedOf(record), &rows);
+  return LoadNewTable(*definition, record, UncheckedOf(record), &rows);
 }
 
 // An id that is not used after all is never given out.
@@ -351,9 +357,15 @@ Result<format::TableId> EngineImpl::ReserveTableId() {
   return id;
 }
 
+// An index over a function that is not registered here is copied all the same, unusable as it is.
 Result<TableCopy> EngineImpl::LoadNewTable(const TableOptions& options,
+                                           const format::TableRecord& source,
                                            const UncheckedIndexes& unchecked, TableRows* rows) {
-  ASSIGN_OR_RETURN(format::TableRecord record, MakeTableRecord(options, environment_.random));
+  format::FunctionRegistry functions = options_.functions;
+  functions.merge(format::CallsOf(source));
+  ASSIGN_OR_RETURN(format::TableRecord record,
+                   MakeTableRecord(options, environment_.random, functions));
+  format::Resolve(options_.functions, &record);
   for (format::IndexRecord& index : record.indexes) {
     if (unchecked.contains(index.name)) index.state = format::IndexState::kBuilding;
   }

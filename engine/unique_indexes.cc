@@ -61,6 +61,7 @@ Result<EngineImpl::UniqueTarget> EngineImpl::FindUnique(std::string_view name,
     return Status::InvalidArgument("index " + base::Quote(index) + " of table " +
                                    base::Quote(name) + " is not unique");
   }
+  RETURN_IF_ERROR(format::CheckCalls(*target.table->record));
   target.index = *found;
   for (const auto& region : target.table->regions) {
     const std::shared_ptr<const RegionVersion> version = region->version();

@@ -3,10 +3,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <utility>
 
 #include "base/quote.h"
+#include "base/status_macros.h"
+#include "format/coding.h"
+#include "format/fields.h"
+#include "format/function/concat.h"
 #include "format/hash.h"
 #include "format/json_scalar.h"
 #include "format/text_terms.h"
@@ -122,8 +127,28 @@ bool ReplaceByJson(const std::string& path, std::string* text) {
   return FindJsonScalar(json, *ParseJsonPath(path), text);
 }
 
+bool IsPinnedToRegistered(const Function& call) {
+  return call.registered != nullptr && call.registered->version == call.first;
+}
+
+// An error that may pass makes no value absent, since an index would keep that.
+bool Call(const Function& function, std::string* text) {
+  if (!IsPinnedToRegistered(function)) return false;
+  try {
+    std::optional<std::string> made = function.registered->apply(*text);
+    if (!made.has_value() || made->size() > kFunctionValueBytesMax) return false;
+    *text = *std::move(made);
+    return true;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (...) {
+    return false;
+  }
+}
+
 // False: the value is absent.
-bool Apply(const Function& function, int64_t timestamp, std::string* text) {
+bool Apply(const Function& function, int64_t timestamp, std::span<const std::string_view> joined,
+           std::string* text) {
   switch (function.kind) {
     case FunctionKind::kLower:
       ChangeCase('A', 'a', text);
@@ -162,6 +187,10 @@ bool Apply(const Function& function, int64_t timestamp, std::string* text) {
       return true;
     case FunctionKind::kSplitPart:
       return SplitPart(function.text, function.first, text);
+    case FunctionKind::kCall:
+      return Call(function, text);
+    case FunctionKind::kConcat:
+      return Concat(function, joined, text);
     default:
       return false;
   }
@@ -171,14 +200,28 @@ bool DependsOnUnicode(const Function& function) {
   return function.kind == FunctionKind::kWords || function.kind == FunctionKind::kTrigrams;
 }
 
+// Whether `first` is the version of what computes it.
+bool IsPinned(const Function& function) {
+  return DependsOnUnicode(function) || function.kind == FunctionKind::kCall;
+}
+
+bool IsPinnedByOthers(const Function& function) {
+  if (function.kind == FunctionKind::kCall) return !IsPinnedToRegistered(function);
+  return DependsOnUnicode(function) && function.first != 0 && function.first != UnicodeVersion();
+}
+
 bool IsSubstring(const Function& function) {
   return function.kind == FunctionKind::kSubstring ||
          function.kind == FunctionKind::kSubstringBytes;
 }
 
+bool IsOfFamily(const Function& function) {
+  return function.kind == FunctionKind::kMapKeys || function.kind == FunctionKind::kMapValues;
+}
+
 bool IsMultiValued(const Function& function) {
-  return DependsOnUnicode(function) || function.kind == FunctionKind::kSplit ||
-         function.kind == FunctionKind::kJsonEach;
+  return DependsOnUnicode(function) || IsOfFamily(function) ||
+         function.kind == FunctionKind::kSplit || function.kind == FunctionKind::kJsonEach;
 }
 
 void AddParts(std::string_view text, std::string_view separator, ValueList* parts) {
@@ -198,6 +241,9 @@ void AddValues(const Function& function, std::string_view text, ValueList* value
     case FunctionKind::kWords:
       AddWords(text, values);
       return;
+    case FunctionKind::kMapKeys:
+    case FunctionKind::kMapValues:
+      return values->Add(text);  // Of one column of the family.
     default:
       return AddTrigrams(text, values);
   }
@@ -212,26 +258,34 @@ Status CheckFunction(const Function& function) {
     return Status::InvalidArgument(
         "function number " + std::to_string(static_cast<int>(function.kind)) + " is not known");
   }
+  if (function.kind == FunctionKind::kConcat) RETURN_IF_ERROR(CheckConcat(function));
+  const bool takes_parts = function.kind == FunctionKind::kConcat;
   const bool is_path =
       function.kind == FunctionKind::kJson || function.kind == FunctionKind::kJsonEach;
   const bool is_split =
       function.kind == FunctionKind::kSplit || function.kind == FunctionKind::kSplitPart;
-  const bool takes_text = is_path || is_split || function.kind == FunctionKind::kDateTrunc;
+  const bool is_call = function.kind == FunctionKind::kCall;
+  const bool takes_text =
+      is_path || is_split || is_call || function.kind == FunctionKind::kDateTrunc;
   const bool takes_count = IsSubstring(function);
   const bool takes_number = takes_count || function.kind == FunctionKind::kBucket ||
                             function.kind == FunctionKind::kSplitPart;
-  const bool may_have_number = takes_number || DependsOnUnicode(function);
+  const bool may_have_number = takes_number || is_call || DependsOnUnicode(function);
   if (takes_number && function.first == 0) {
     return Invalid(function, "expected a number from 1, found 0");
   }
   if ((!may_have_number && function.first != 0) || (!takes_text && !function.text.empty()) ||
-      (!takes_count && function.count != 0)) {
+      (!takes_count && function.count != 0) || (!takes_parts && !function.parts.empty())) {
     return Invalid(function, "it has an argument too many");
   }
   if (function.kind == FunctionKind::kDateTrunc && !IsUnit(function.text)) {
     return Invalid(function, base::Quote(function.text) +
                                  " is no unit: second, minute, hour, day, week, month, quarter, "
                                  "year");
+  }
+  if (is_call && (function.text.empty() || function.text.size() > kNameBytesMax)) {
+    return Invalid(function, "expected the name of a function, 1 to " +
+                                 std::to_string(kNameBytesMax) + " bytes");
   }
   if (function.text.size() > kFunctionTextBytesMax) {
     return Invalid(function,
@@ -243,6 +297,77 @@ Status CheckFunction(const Function& function) {
     return Invalid(function, base::Quote(function.text) +
                                  " is no path: expected $ and then .name, .\"any name\" or [0]");
   }
+  return {};
+}
+
+// Of lists of such functions the text would grow without bound.
+bool TakesValueTwice(const Function& function) {
+  return std::ranges::count(function.parts, ConcatPart::Kind::kValue, &ConcatPart::kind) > 1;
+}
+
+// Columns are joined to one value, once.
+Status CheckJoined(std::span<const Function> functions) {
+  const auto joining = std::ranges::find_if(functions, JoinsColumns);
+  if (joining == functions.end()) return {};
+  if (std::find_if(joining + 1, functions.end(), JoinsColumns) != functions.end()) {
+    return Invalid(*joining, "two of them join columns: name all columns in one");
+  }
+  const auto several = std::find_if(functions.begin(), joining, IsMultiValued);
+  if (several == joining) return {};
+  return Invalid(*joining, "columns are joined to one value, not to the several of " +
+                               std::string(FunctionName(several->kind)));
+}
+
+enum FunctionTag : uint64_t { kFunctionKind = 1, kFirst = 3, kCount = 5, kText = 7, kPart = 9 };
+enum PartTag : uint64_t { kPartKind = 1, kPartText = 3, kPartFamily = 5, kPartQualifier = 7 };
+
+std::string EncodePart(const ConcatPart& part, FamilyId family) {
+  std::string out;
+  AppendNumberField(&out, kPartKind, static_cast<uint64_t>(part.kind));
+  if (part.kind == ConcatPart::Kind::kText) AppendField(&out, kPartText, part.text);
+  if (part.kind == ConcatPart::Kind::kColumn) {
+    AppendNumberField(&out, kPartFamily, family.value);
+    AppendField(&out, kPartQualifier, part.qualifier);
+  }
+  return out;
+}
+
+// Adds it to the parts, and the family of a column.
+Status DecodePart(std::string_view bytes, std::vector<ConcatPart>* parts,
+                  std::vector<FamilyId>* families) {
+  FieldReader fields(bytes, "part record");
+  ConcatPart part;
+  std::optional<FamilyId> family;
+  std::optional<std::string> qualifier;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kPartKind:
+        part.kind = static_cast<ConcatPart::Kind>(
+            fields.Number(static_cast<uint64_t>(ConcatPart::Kind::kColumn)));
+        break;
+      case kPartText:
+        part.text = std::string(fields.Bytes());
+        break;
+      case kPartFamily:
+        family = FamilyId(static_cast<uint8_t>(fields.Number(UINT8_MAX)));
+        break;
+      case kPartQualifier:
+        qualifier = std::string(fields.Bytes());
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kPartKind}));
+  const bool is_column = part.kind == ConcatPart::Kind::kColumn;
+  if (family.has_value() != is_column || qualifier.has_value() != is_column) {
+    return Status::Corruption("part record: expected a family and a qualifier of a column alone");
+  }
+  if (is_column) {
+    part.qualifier = *std::move(qualifier);
+    families->push_back(*family);
+  }
+  parts->push_back(std::move(part));
   return {};
 }
 
@@ -282,6 +407,14 @@ std::string_view FunctionName(FunctionKind kind) {
       return "substr_bytes";
     case FunctionKind::kSplitPart:
       return "split_part";
+    case FunctionKind::kConcat:
+      return "concat";
+    case FunctionKind::kCall:
+      return "call";
+    case FunctionKind::kMapKeys:
+      return "map_keys";
+    case FunctionKind::kMapValues:
+      return "map_values";
   }
   return "unknown";
 }
@@ -298,7 +431,14 @@ Status CheckFunctions(std::span<const Function> functions) {
     if (i > 0 && functions[i].kind == FunctionKind::kTimestampOf) {
       return Invalid(functions[i], "expected a column, found what a function returns");
     }
+    if (i > 0 && IsOfFamily(functions[i])) {
+      return Invalid(functions[i], "expected a family, found what a function returns");
+    }
+    if (i > 0 && TakesValueTwice(functions[i])) {
+      return Invalid(functions[i], "what a function returns is joined once");
+    }
   }
+  RETURN_IF_ERROR(CheckJoined(functions));
   const auto first = std::ranges::find_if(functions, IsMultiValued);
   if (first == functions.end()) return {};
   const auto second = std::find_if(first + 1, functions.end(), IsMultiValued);
@@ -312,9 +452,18 @@ bool AreMultiValued(std::span<const Function> functions) {
 }
 
 bool AreTrigrams(std::span<const Function> functions) {
-  return std::ranges::any_of(functions, [](const Function& function) {
-    return function.kind == FunctionKind::kTrigrams;
-  });
+  return std::ranges::any_of(
+      functions, [](const Function& function) { return function.kind == FunctionKind::kTrigrams; });
+}
+
+bool HaveCalls(std::span<const Function> functions) {
+  return std::ranges::any_of(
+      functions, [](const Function& function) { return function.kind == FunctionKind::kCall; });
+}
+
+bool HaveConcat(std::span<const Function> functions) {
+  return std::ranges::any_of(
+      functions, [](const Function& function) { return function.kind == FunctionKind::kConcat; });
 }
 
 void PinFunctions(std::span<Function> functions) {
@@ -325,19 +474,31 @@ void PinFunctions(std::span<Function> functions) {
 
 Functions AsDeclared(Functions functions) {
   for (Function& function : functions) {
-    if (DependsOnUnicode(function) && function.first == UnicodeVersion()) function.first = 0;
+    if (IsPinned(function) && !IsPinnedByOthers(function)) function.first = 0;
   }
   return functions;
 }
 
 bool ArePinnedByOthers(std::span<const Function> functions) {
-  return std::ranges::any_of(functions, [](const Function& function) {
-    return DependsOnUnicode(function) && function.first != 0 && function.first != UnicodeVersion();
-  });
+  return std::ranges::any_of(functions, IsPinnedByOthers);
+}
+
+std::string WhyPinnedByOthers(std::span<const Function> functions) {
+  const auto other = std::ranges::find_if(functions, IsPinnedByOthers);
+  if (other == functions.end()) return {};
+  if (other->kind != FunctionKind::kCall) {
+    return "it was made with another version of Unicode: drop it and create it again";
+  }
+  const std::string name = "function " + base::Quote(other->text);
+  const std::string version = "version " + std::to_string(other->first);
+  if (other->registered == nullptr) return name + " of " + version + " is not registered";
+  return name + " is registered with version " + std::to_string(other->registered->version) +
+         ", and it has " + version + ": drop it and create it again";
 }
 
 bool MayBeOfType(std::span<const Function> functions, ColumnType type) {
   if (type > ColumnType::kBytes && type <= ColumnType::kTimestamp) return true;
+  if (IsOfFamily(functions.back())) return true;  // It returns what is stored.
   return functions.back().kind == FunctionKind::kSubstringBytes && type != ColumnType::kBytes;
 }
 
@@ -357,13 +518,16 @@ Result<ColumnType> TypeOfFunctions(std::span<const Function> functions,
     case FunctionKind::kDateTrunc:
     case FunctionKind::kTimestampOf:
       return ColumnType::kTimestamp;
+    case FunctionKind::kMapKeys:
+    case FunctionKind::kMapValues:
+      return ColumnType::kBytes;
     default:
       return ColumnType::kText;
   }
 }
 
 bool ApplyFunctions(std::span<const Function> functions, std::string_view value, int64_t timestamp,
-                    std::string* result) {
+                    std::string* result, std::span<const std::string_view> joined) {
   if (functions.front().kind == FunctionKind::kTimestampOf) {
     result->clear();
   } else if (value.size() > kFunctionValueBytesMax) {
@@ -371,19 +535,21 @@ bool ApplyFunctions(std::span<const Function> functions, std::string_view value,
   } else {
     result->assign(value);
   }
-  return std::ranges::all_of(
-      functions, [=](const Function& function) { return Apply(function, timestamp, result); });
+  return std::ranges::all_of(functions, [=](const Function& function) {
+    return Apply(function, timestamp, joined, result);
+  });
 }
 
 void ApplyMultiValued(std::span<const Function> functions, std::string_view value,
-                      int64_t timestamp, ValueList* results) {
+                      int64_t timestamp, ValueList* results,
+                      std::span<const std::string_view> joined) {
   results->Clear();
   if (ArePinnedByOthers(functions)) return;
   const auto several = std::ranges::find_if(functions, IsMultiValued);
   const auto before = std::span(functions.begin(), several);
   std::string text(before.empty() ? value : std::string_view());
   if (before.empty() ? value.size() > kFunctionValueBytesMax
-                     : !ApplyFunctions(before, value, timestamp, &text)) {
+                     : !ApplyFunctions(before, value, timestamp, &text, joined)) {
     return;
   }
   const auto after = std::span(several + 1, functions.end());
@@ -395,6 +561,60 @@ void ApplyMultiValued(std::span<const Function> functions, std::string_view valu
   }
 }
 
+// Arguments that a function does not take are left out.
+std::string EncodeFunction(const Function& function, std::span<const FamilyId>* families) {
+  std::string out;
+  AppendNumberField(&out, kFunctionKind, static_cast<uint64_t>(function.kind));
+  if (function.first != 0) AppendNumberField(&out, kFirst, function.first);
+  if (function.count != 0) AppendNumberField(&out, kCount, function.count);
+  if (!function.text.empty()) AppendField(&out, kText, function.text);
+  for (const ConcatPart& part : function.parts) {
+    FamilyId family;
+    if (part.kind == ConcatPart::Kind::kColumn) {
+      family = families->front();
+      *families = families->subspan(1);
+    }
+    AppendField(&out, kPart, EncodePart(part, family));
+  }
+  return out;
+}
+
+Result<Function> DecodeFunction(std::string_view bytes, std::vector<FamilyId>* families) {
+  FieldReader fields(bytes, "function record");
+  Function function;
+  while (fields.Next()) {
+    switch (fields.tag()) {
+      case kFunctionKind:
+        function.kind = static_cast<FunctionKind>(fields.Number(UINT8_MAX));
+        if (FunctionName(function.kind) == "unknown") {
+          fields.Fail(Status::Unsupported("function record: unknown function " +
+                                          std::to_string(static_cast<int>(function.kind))));
+        }
+        break;
+      case kFirst:
+        function.first = fields.Number(UINT64_MAX);
+        break;
+      case kCount:
+        function.count = fields.Number(UINT64_MAX);
+        break;
+      case kText:
+        function.text = std::string(fields.Bytes());
+        break;
+      case kPart:
+        if (function.parts.size() == kConcatPartsMax) {
+          fields.FailCorrupt("expected at most " + std::to_string(kConcatPartsMax) + " parts");
+        } else {
+          fields.Fail(DecodePart(fields.Repeated(), &function.parts, families));
+        }
+        break;
+      default:
+        fields.Unknown();
+    }
+  }
+  RETURN_IF_ERROR(fields.Finish({kFunctionKind}));
+  return function;
+}
+
 }  // namespace tandem::format
 
 namespace tandem {
@@ -403,8 +623,14 @@ std::string TextOf(const Functions& functions, std::string column) {
   std::string text = std::move(column);
   for (const Function& function : functions) {
     const std::string name = std::string(format::FunctionName(function.kind)) + "(";
-    if (function.kind == FunctionKind::kDateTrunc) {
+    const bool begins_with_text =
+        function.kind == FunctionKind::kDateTrunc || function.kind == FunctionKind::kCall;
+    if (begins_with_text) {
       text = name + base::QuoteDoubling(function.text, '\'') + ", " + text + ")";
+      continue;
+    }
+    if (function.kind == FunctionKind::kConcat) {
+      text = format::TextOfConcat(function, text);
       continue;
     }
     text = name + text;

@@ -47,7 +47,7 @@
 //                   3  column *     column record, as of an index; none is multi-valued
 //                   5  root         condition record (format/condition.cc)
 //   column          1  family       varint u8, an id of the table's families; 255 with 11
-//                   3  qualifier    0 to 2,048 bytes; none with 11
+//                   3  qualifier    0 to 2,048 bytes; none with 11, and with functions of a family
 //                   5  type         varint, a number of ColumnType
 //                   7  descending   varint: 0 or 1
 //                   9  function *   function record, 0 to kFunctionsMax, the innermost first
@@ -56,6 +56,11 @@
 //                   3  first        varint; 0 is left out, as below
 //                   5  count        varint
 //                   7  text         bytes
+//                   9  part *       part record, 2 to kConcatPartsMax, of concat alone
+//   part            1  sort         varint: 0 the value, 1 a text, 2 another column
+//                   3  text         bytes; of a text alone
+//                   5  family       varint u8, an id of the table's families; of a column alone
+//                   7  qualifier    0 to 2,048 bytes; of a column alone
 //   type            1  family       as in a column record
 //                   3  qualifier    as in a column record
 //                   5  type         as in a column record
@@ -65,8 +70,6 @@
 #include "format/schema.h"
 
 #include <algorithm>
-#include <limits>
-#include <tuple>
 
 #include "base/quote.h"
 #include "base/status_macros.h"
@@ -123,7 +126,6 @@ enum ColumnTag : uint64_t {
   kFunction = 9,
   kOfRowKey = 11
 };
-enum FunctionTag : uint64_t { kFunctionKind = 1, kFirst = 3, kCount = 5, kText = 7 };
 
 constexpr uint32_t kBlockSizeMin = 512;
 constexpr uint32_t kBlockSizeMax = 1 << 20;
@@ -253,53 +255,17 @@ Result<FamilyRecord> DecodeFamily(std::string_view bytes) {
   return family;
 }
 
-// Arguments that a function does not take are left out.
-std::string EncodeFunction(const Function& function) {
-  std::string out;
-  AppendNumberField(&out, kFunctionKind, static_cast<uint64_t>(function.kind));
-  if (function.first != 0) AppendNumberField(&out, kFirst, function.first);
-  if (function.count != 0) AppendNumberField(&out, kCount, function.count);
-  if (!function.text.empty()) AppendField(&out, kText, function.text);
-  return out;
-}
-
-Result<Function> DecodeFunction(std::string_view bytes) {
-  FieldReader fields(bytes, "function record");
-  Function function;
-  while (fields.Next()) {
-    switch (fields.tag()) {
-      case kFunctionKind:
-        function.kind = static_cast<FunctionKind>(fields.Number(UINT8_MAX));
-        if (FunctionName(function.kind) == "unknown") {
-          fields.Fail(Status::Unsupported("function record: unknown function " +
-                                          std::to_string(static_cast<int>(function.kind))));
-        }
-        break;
-      case kFirst:
-        function.first = fields.Number(UINT64_MAX);
-        break;
-      case kCount:
-        function.count = fields.Number(UINT64_MAX);
-        break;
-      case kText:
-        function.text = std::string(fields.Bytes());
-        break;
-      default:
-        fields.Unknown();
-    }
-  }
-  RETURN_IF_ERROR(fields.Finish({kFunctionKind}));
-  return function;
-}
-
 std::string EncodeColumn(const IndexColumnRecord& column) {
   std::string out;
   AppendNumberField(&out, kColumnFamily, column.family.value);
   AppendField(&out, kQualifier, column.qualifier);
   AppendNumberField(&out, kType, static_cast<uint64_t>(column.type));
   AppendNumberField(&out, kDescending, column.descending ? 1 : 0);
+  std::vector<FamilyId> joined;
+  for (const IndexColumnRecord& other : column.joined) joined.push_back(other.family);
+  std::span<const FamilyId> families = joined;
   for (const Function& function : column.functions) {
-    AppendField(&out, kFunction, EncodeFunction(function));
+    AppendField(&out, kFunction, EncodeFunction(function, &families));
   }
   if (column.is_of_row_key()) AppendNumberField(&out, kOfRowKey, 1);
   return out;
@@ -337,14 +303,23 @@ void AddFunction(FieldReader* fields, IndexColumnRecord* column) {
   if (column->functions.size() == kFunctionsMax) {
     return fields->Fail(TooMany("functions of one column", kFunctionsMax));
   }
-  Result<Function> function = DecodeFunction(fields->Repeated());
+  std::vector<FamilyId> families;
+  Result<Function> function = DecodeFunction(fields->Repeated(), &families);
   if (!function) return fields->Fail(function.error());
+  auto family = families.begin();
+  for (const ConcatPart& part : function->parts) {
+    if (part.kind != ConcatPart::Kind::kColumn) continue;
+    IndexColumnRecord& joined = column->joined.emplace_back();
+    joined.family = *family++;
+    if (joined.is_of_row_key()) return fields->FailCorrupt("it joins the row key");
+    joined.qualifier = part.qualifier;
+  }
   column->functions.push_back(std::move(*function));
 }
 
 // Whether a column of the row key's family is a part of the row key.
 bool IsPartOfRowKey(const IndexColumnRecord& column) {
-  return column.qualifier.empty() && !column.functions.empty() &&
+  return column.qualifier.empty() && !column.functions.empty() && column.joined.empty() &&
          !AreMultiValued(column.functions) &&
          column.functions.front().kind != FunctionKind::kTimestampOf;
 }
@@ -373,8 +348,9 @@ Result<IndexColumnRecord> DecodeColumn(std::string_view bytes) {
   if (const Status status = CheckFunctions(column.functions); !status.ok()) {
     return Status::Corruption("column record: " + std::string(status.message()));
   }
-  if (!MayBeOfType(column.functions, column.type)) {
-    return Status::Corruption("column record: functions return text");
+  const bool is_named = column.is_of_family() && !column.qualifier.empty();
+  if (is_named || !MayBeOfType(column.functions, column.type)) {
+    return Status::Corruption("column record: functions return text, those of a family of no name");
   }
   return column;
 }
@@ -412,6 +388,7 @@ void AddPredicateColumn(FieldReader* fields, IndexPredicate* predicate) {
   if (!column) return fields->Fail(column.error());
   if (AreMultiValued(column->functions)) return fields->FailCorrupt("it has several values");
   if (column->is_of_row_key()) return fields->FailCorrupt("it is of the row key");
+  if (!column->joined.empty()) return fields->FailCorrupt("it joins columns");
   predicate->columns.push_back(*std::move(column));
 }
 
@@ -544,6 +521,10 @@ Result<IndexRecord> DecodeIndex(std::string_view bytes) {
     }
   }
   RETURN_IF_ERROR(fields.Finish({kIndexId, kIndexName, kState, kColumn}));
+  const bool is_of_family = std::ranges::any_of(index.columns, &IndexColumnRecord::is_of_family);
+  if (is_of_family && (index.is_of_several() || index.unique || !index.included.empty())) {
+    return Status::Corruption("index record: expected a family and nothing else");
+  }
   return index;
 }
 
@@ -560,6 +541,17 @@ void AddFamily(FieldReader* fields, TableRecord* table) {
   table->families.push_back(std::move(*family));
 }
 
+// Sets the names of the families in the parts. Requires: the table has the families.
+void NameJoined(const TableRecord& table, IndexColumnRecord* column) {
+  auto joined = column->joined.begin();
+  for (Function& function : column->functions) {
+    for (ConcatPart& part : function.parts) {
+      if (part.kind != ConcatPart::Kind::kColumn) continue;
+      part.family = table.FindFamily((joined++)->family)->options.name;
+    }
+  }
+}
+
 void AddIndex(FieldReader* fields, TableRecord* table) {
   if (table->indexes.size() == kIndexesMax) return fields->Fail(TooMany("indexes", kIndexesMax));
   Result<IndexRecord> index = DecodeIndex(fields->Repeated());
@@ -572,6 +564,7 @@ void AddIndex(FieldReader* fields, TableRecord* table) {
       })) {
     return fields->FailCorrupt("an index's column lies in a family that does not exist");
   }
+  for (IndexColumnRecord& column : index->columns) NameJoined(*table, &column);
   for (const IncludedColumnRecord& column : index->included) {
     if (table->FindFamily(column.family) == nullptr) {
       return fields->FailCorrupt("an index includes a column of a family that does not exist");
@@ -598,6 +591,7 @@ void SetGlobalIndex(FieldReader* fields, GlobalIndexRecord* global) {
   if (index->AnyColumn([](const auto& column) { return AreMultiValued(column.functions); })) {
     return fields->FailCorrupt("a column of a global index has several values");
   }
+  if (index->joins_columns()) return fields->FailCorrupt("a global index joins columns");
   global->index = *std::move(index);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "format/condition.h"
+#include "format/function/names.h"
 #include "format/types.h"
 #include "tandem/schema.h"
 #include "tandem/status.h"
@@ -23,8 +24,6 @@ inline constexpr size_t kHashSecretBytes = 192;
 inline constexpr uint8_t kFamilyIdMax = 254;  ///< 255 is kKeysOwner.
 /// In the place of a column's family: the column is a part of the row key.
 inline constexpr FamilyId kRowKeyFamily{255};
-/// The row key in text, in the place of a column.
-inline constexpr std::string_view kRowKeyColumn = "_row";
 
 /// Limits that a family had before they were changed. What they had hidden stays hidden.
 struct FormerLimits {
@@ -77,12 +76,26 @@ struct IndexColumnRecord {
   ColumnType type = ColumnType::kBytes;  ///< With functions, of text that they return.
   bool descending = false;
   Functions functions = {};  ///< Checked (format/functions.h).
+  /// The columns that concat joins to this one, one for each part kColumn, in their order: plain
+  /// ones, of bytes. The parts name their families. A row without one of them has no value.
+  std::vector<IndexColumnRecord> joined = {};
 
   bool is_of_row_key() const { return family == kRowKeyFamily; }
+  /// Whether it is made of all columns of the family; `qualifier` is empty then.
+  bool is_of_family() const {
+    return !functions.empty() && (functions.front().kind == FunctionKind::kMapKeys ||
+                                  functions.front().kind == FunctionKind::kMapValues);
+  }
   /// Its qualifier, or that it is the row key.
   std::string_view name() const { return is_of_row_key() ? kRowKeyColumn : qualifier; }
+  /// Calls `use(column)` for itself and those that it joins.
+  template <typename Use>
+  void ForEachJoined(Use&& use) const {
+    use(*this);
+    std::ranges::for_each(joined, use);
+  }
 };
-/// Whether both have the same values: of one column, by the same functions, as one type.
+/// Whether both have the same values: of the same columns, by the same functions, as one type.
 bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b);
 
 /// A column that an index includes.
@@ -117,7 +130,15 @@ struct IndexRecord {
   /// Whether its entries depend on more than the Puts of one column: on several columns, which may
   /// lie in several sources (rule 14), or on the row key. Such an index has no dead postings.
   bool is_of_several() const {
-    return columns.size() > 1 || where.has_value() || columns.front().is_of_row_key();
+    return columns.size() > 1 || columns.front().is_of_row_key() || needs_order();
+  }
+  /// Whether its entries depend on columns that have no place of their own in them: those of a
+  /// predicate, or those that concat joins. Where timestamps go back they lead to no rows then
+  /// (engine/source/column_order.h).
+  bool needs_order() const { return where.has_value() || joins_columns(); }
+  /// Whether concat makes a value of several columns for it.
+  bool joins_columns() const {
+    return std::ranges::any_of(columns, [](const auto& column) { return !column.joined.empty(); });
   }
   /// Whether it has the row key alone: the entry of a row is the same in all sources.
   bool is_of_row_key_alone() const {
@@ -126,14 +147,32 @@ struct IndexRecord {
   /// Calls `use(column)` for the columns that its entries depend on.
   template <typename Use>
   void ForEachColumn(Use&& use) const {
-    std::ranges::for_each(columns, use);
+    for (const IndexColumnRecord& column : columns) column.ForEachJoined(use);
     if (where.has_value()) std::ranges::for_each(where->columns, use);
   }
   /// Whether `test(column)` is true of one of them.
   template <typename Test>
   bool AnyColumn(Test&& test) const {
-    return std::ranges::any_of(columns, test) ||
-           (where.has_value() && std::ranges::any_of(where->columns, test));
+    bool is_any = false;
+    ForEachColumn([&](const IndexColumnRecord& column) { is_any = is_any || test(column); });
+    return is_any;
+  }
+  /// Calls `use(column, place)` for the columns that the key of an entry is made of: `columns`,
+  /// and after all of them those that they join. An entry is made of Puts by place
+  /// (index/entries.h).
+  template <typename Use>
+  void ForEachPlace(Use&& use) const {
+    size_t place = 0;
+    for (const IndexColumnRecord& column : columns) use(column, place++);
+    for (const IndexColumnRecord& column : columns) {
+      for (const IndexColumnRecord& joined : column.joined) use(joined, place++);
+    }
+  }
+  /// How many places there are.
+  size_t places() const {
+    size_t count = columns.size();
+    for (const IndexColumnRecord& column : columns) count += column.joined.size();
+    return count;
   }
 
   /// Whether writes that would give two rows the same entry are refused.
@@ -198,6 +237,12 @@ struct TableRecord {
   /// functions, else kBytes (rule 34).
   ColumnType TypeOf(FamilyId family, std::string_view qualifier) const;
 };
+
+/// Resolves the columns that the functions of a column join: sets `joined`, and the families that
+/// the parts name. If concat is the first function, the first of the columns becomes the column
+/// itself, so that what joins the same is the same. Errors: kNotFound (a family), kInvalidArgument
+/// (the column is a part of the row key). Requires: the functions were checked.
+Status JoinColumns(const TableRecord& table, IndexColumnRecord* column);
 
 /// The least id above those of the table's indexes.
 IndexId LeastNextIndex(const TableRecord& table);

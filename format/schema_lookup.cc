@@ -5,6 +5,9 @@
 #include <tuple>
 #include <utility>
 
+#include "base/quote.h"
+#include "base/status_macros.h"
+#include "format/function/concat.h"
 #include "format/schema.h"
 #include "tandem/limits.h"
 #include "tandem/schema.h"
@@ -48,11 +51,68 @@ namespace {
 
 constexpr char kEntriesNameBegin = 1;
 
+bool IsColumn(const ConcatPart& part) { return part.kind == ConcatPart::Kind::kColumn; }
+
+Function* FindJoining(Functions* functions) {
+  const auto found = std::ranges::find_if(*functions, JoinsColumns);
+  return found == functions->end() ? nullptr : &*found;
+}
+
+Status ResolveFamily(const TableRecord& table, ConcatPart* part, FamilyId* id) {
+  const FamilyRecord* family =
+      part->family.empty() ? &table.first_family() : table.FindFamily(part->family);
+  if (family == nullptr) {
+    return Status::NotFound("table " + base::Quote(table.name) + " has no family " +
+                            base::Quote(part->family));
+  }
+  part->family = family->options.name;
+  *id = family->id;
+  return {};
+}
+
+// Makes the first of the columns that the parts are of the one that is kValue.
+void PutFirstColumnFirst(const TableRecord& table, std::vector<ConcatPart>* parts,
+                         IndexColumnRecord* column) {
+  const auto own =
+      ConcatPart::Column(table.FindFamily(column->family)->options.name, column->qualifier);
+  for (ConcatPart& part : *parts) {
+    if (part.kind == ConcatPart::Kind::kValue) part = own;
+  }
+  const ConcatPart first = *std::ranges::find_if(*parts, IsColumn);
+  column->family = table.FindFamily(first.family)->id;
+  column->qualifier = first.qualifier;
+  std::ranges::replace(*parts, first, ConcatPart::Value());
+}
+
 }  // namespace
 
+Status JoinColumns(const TableRecord& table, IndexColumnRecord* column) {
+  Function* const joining = FindJoining(&column->functions);
+  if (joining == nullptr) return {};
+  if (column->is_of_row_key()) {
+    return Status::InvalidArgument("concat: it joins the row key with texts, and not with columns");
+  }
+  FamilyId family;
+  for (ConcatPart& part : joining->parts) {
+    if (IsColumn(part)) RETURN_IF_ERROR(ResolveFamily(table, &part, &family));
+  }
+  if (joining == column->functions.data()) PutFirstColumnFirst(table, &joining->parts, column);
+  for (ConcatPart& part : joining->parts) {
+    if (!IsColumn(part)) continue;
+    RETURN_IF_ERROR(ResolveFamily(table, &part, &family));
+    IndexColumnRecord& joined = column->joined.emplace_back();
+    joined.family = family;
+    joined.qualifier = part.qualifier;
+  }
+  return {};
+}
+
 bool HasSameValues(const IndexColumnRecord& a, const IndexColumnRecord& b) {
-  return a.family == b.family && a.qualifier == b.qualifier && a.type == b.type &&
-         a.functions == b.functions;
+  const auto is_same = [](const IndexColumnRecord& one, const IndexColumnRecord& other) {
+    return one.family == other.family && one.qualifier == other.qualifier;
+  };
+  return is_same(a, b) && a.type == b.type && a.functions == b.functions &&
+         std::ranges::equal(a.joined, b.joined, is_same);
 }
 
 IndexId LeastNextIndex(const TableRecord& table) {

@@ -6,9 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <new>
+#include <set>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
 #include "format/value_text.h"
 #include "tandem/limits.h"
@@ -113,6 +117,80 @@ void AppendCharacter(utf8proc_int32_t character, std::string* out) {
   out->append(reinterpret_cast<const char*>(bytes.data()), size);
 }
 
+std::string TextOf(utf8proc_int32_t character) {
+  std::string text;
+  AppendCharacter(character, &text);
+  return text;
+}
+
+std::string LowerText(utf8proc_int32_t character) { return TextOf(utf8proc_tolower(character)); }
+
+// Of characters that are the same by case folding, and not all the same in lower case: what they
+// become in lower case, as of sigma and final sigma.
+class LowerForms {
+ public:
+  LowerForms() {
+    // By full case folding: characters of one simple folding have the same, too.
+    std::map<std::vector<utf8proc_int32_t>, std::vector<utf8proc_int32_t>> groups;
+    for (utf8proc_int32_t c = 0; c < kEnd; ++c) {
+      std::vector<utf8proc_int32_t> folded = Folding(c);
+      if (folded.size() != 1 || folded[0] != c) groups[std::move(folded)].push_back(c);
+    }
+    for (auto& [folded, characters] : groups) {
+      if (folded.size() == 1) characters.push_back(folded[0]);
+      std::set<std::string> forms;
+      for (const utf8proc_int32_t c : characters) forms.insert(LowerText(c));
+      if (forms.size() == 1) continue;
+      for (const utf8proc_int32_t c : characters) forms_[c].assign(forms.begin(), forms.end());
+    }
+  }
+
+  std::vector<std::string> Of(utf8proc_int32_t character) const {
+    const auto found = forms_.find(character);
+    return found == forms_.end() ? std::vector<std::string>{LowerText(character)} : found->second;
+  }
+
+ private:
+  static constexpr utf8proc_int32_t kEnd = 0x20000;  // No character from here on has case.
+
+  static std::vector<utf8proc_int32_t> Folding(utf8proc_int32_t character) {
+    std::array<utf8proc_int32_t, 8> folded;
+    int boundary = 0;
+    const utf8proc_ssize_t size = utf8proc_decompose_char(character, folded.data(), folded.size(),
+                                                          UTF8PROC_CASEFOLD, &boundary);
+    if (size <= 0 || static_cast<size_t>(size) > folded.size()) return {character};
+    return {folded.begin(), folded.begin() + size};
+  }
+
+  std::unordered_map<utf8proc_int32_t, std::vector<std::string>> forms_;
+};
+
+// None: they are not known.
+std::vector<std::string> FormsOf(utf8proc_int32_t character, LiteralCase is) {
+  if (character < 0) return {};
+  if (is == LiteralCase::kAsciiLower) return {LowerText(character)};
+  // Of ASCII, another character than the two of a letter is the same in another case for two alone:
+  // the long s, and the sign of Kelvin, which in lower case is k.
+  if (character == 's' || character == 'S') return {"s", "\u017f"};
+  if (character < 0x80) return {LowerText(character)};
+  if (is == LiteralCase::kAsciiFolded) return {};
+  static const LowerForms kForms;
+  return kForms.Of(character);
+}
+
+// Each first text, followed by each second one, and so on.
+std::vector<std::string> Products(const std::vector<std::vector<std::string>>& factors) {
+  std::vector<std::string> products = {""};
+  for (const std::vector<std::string>& factor : factors) {
+    std::vector<std::string> longer;
+    for (const std::string& start : products) {
+      for (const std::string& next : factor) longer.push_back(start + next);
+    }
+    products = std::move(longer);
+  }
+  return products;
+}
+
 }  // namespace
 
 uint64_t UnicodeVersion() {
@@ -168,6 +246,30 @@ void AddTrigrams(std::string_view text, ValueList* trigrams) {
     const size_t end = starts[i + kCharactersOfTrigram];
     trigrams->Add(std::string_view(lower).substr(starts[i], end - starts[i]));
   }
+}
+
+std::vector<std::vector<std::string>> TrigramsOfLiteral(std::string_view literal, LiteralCase is) {
+  std::vector<std::vector<std::string>> trigrams, last;  // The forms of the last characters.
+  ForEachCharacter(literal, [&](utf8proc_int32_t character, std::string_view) {
+    std::vector<std::string> forms = FormsOf(character, is);
+    if (forms.empty()) {
+      last.clear();
+      return;
+    }
+    last.push_back(std::move(forms));
+    if (last.size() > kCharactersOfTrigram) last.erase(last.begin());
+    if (last.size() == kCharactersOfTrigram) trigrams.push_back(Products(last));
+  });
+  return trigrams;
+}
+
+std::string UnassignedCharacters() {
+  constexpr utf8proc_int32_t kEnd = 0x40000;  // Three planes of ideographs end below it.
+  std::string characters;
+  for (utf8proc_int32_t c = 0; c < kEnd; ++c) {
+    if (utf8proc_category(c) == UTF8PROC_CATEGORY_CN) AppendCharacter(c, &characters);
+  }
+  return characters;
 }
 
 }  // namespace tandem::format

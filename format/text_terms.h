@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/value_list.h"
 
@@ -18,5 +20,21 @@ bool AddWords(std::string_view text, ValueList* words);
 /// trigrams of a part of a text are among those of the text, if the part is UTF-8. A byte that is
 /// not of UTF-8 counts as a character.
 void AddTrigrams(std::string_view text, ValueList* trigrams);
+
+/// Which characters of a text a character of a literal stands for.
+enum class LiteralCase : uint8_t {
+  kAsciiLower,   ///< Of A to Z and a to z either one of a letter; of others itself.
+  kFolded,       ///< All of the same simple case folding.
+  kAsciiFolded,  ///< The same; for which ones others than ASCII stand is not known.
+};
+
+/// For each three characters of the literal that follow one another, all trigrams that AddTrigrams
+/// may make of them in a text that has the literal. Characters are left out that are not known, and
+/// bytes that are not of UTF-8: in a text they may be of a character that begins before, or ends
+/// after the literal.
+std::vector<std::vector<std::string>> TrigramsOfLiteral(std::string_view literal, LiteralCase is);
+
+/// One after another, the characters that the tables do not have, of all planes that have letters.
+std::string UnassignedCharacters();
 
 }  // namespace tandem::format

@@ -3,7 +3,6 @@
 #include "index/entries.h"
 
 #include <algorithm>
-#include <array>
 
 #include "format/cell/visibility.h"
 #include "format/functions.h"
@@ -103,16 +102,18 @@ bool MaySatisfy(const IndexPredicate& predicate, std::span<const Cell> cells, bo
   return TruthOf(predicate, puts) != Truth::kFalse;
 }
 
-// Of a partial index over a multi-valued column: each value of the current Put has an entry. A row
-// without a value has one that leaves the column out.
-void AddSeveral(const IndexColumnRecord& column, const ColumnCells& found, const Cell* current,
-                bool has_current, RowIndexFacts* facts) {
+// Of a multi-valued column in an index that needs order: each value of the current Put has an
+// entry. A row without a value has one that leaves the column out.
+void AddSeveral(const IndexColumnRecord& column, const ColumnCells& found,
+                std::span<const Cell* const> current, bool has_current, RowIndexFacts* facts) {
   PutKeys scratch;
   for (const Cell& put : found.cells) {
-    if (put.kind != CellKind::kPut) continue;
-    const std::span<const std::string_view> keys = scratch.Of(column, put);
+    const bool is_current = &put == current.front();
+    // An older Put is joined with nothing.
+    if (put.kind != CellKind::kPut || (!is_current && !column.joined.empty())) continue;
+    const std::span<const std::string_view> keys = scratch.Of(column, put, current.subspan(1));
     facts->present |= !keys.empty();
-    if (!has_current || &put != current) continue;
+    if (!has_current || !is_current) continue;
     for (const std::string_view key : keys) facts->entries.push_back({std::string(key), true});
   }
   if (!has_current || !facts->entries.empty()) return;
@@ -121,43 +122,87 @@ void AddSeveral(const IndexColumnRecord& column, const ColumnCells& found, const
   facts->entries.push_back({std::move(absent), true});
 }
 
+// Those that hide some Put that no other one hides, in their order: usually the newest.
+std::vector<Cell> StrongestOf(std::span<const Cell> family_deletes) {
+  std::vector<Cell> strongest;
+  for (const Cell& marker : family_deletes) {
+    if (strongest.empty() || marker.sequence > strongest.back().sequence) {
+      strongest.push_back(marker);
+    }
+  }
+  return strongest;
+}
+
+// Of an index over a family: each of its columns has a current Put, or none.
+void FactsOfFamily(const IndexColumnRecord& column, std::span<const Cell> cells,
+                   RowIndexFacts* facts) {
+  const ColumnCells found = FindColumn(column, cells);
+  *facts = {};
+  facts->touched = !found.empty();
+  const std::vector<Cell> deletes = StrongestOf(found.family_deletes);
+  std::vector<const Cell*> older;
+  PutKeys scratch;
+  for (auto begin = found.cells.begin(); begin != found.cells.end();) {
+    const auto end = std::find_if_not(
+        begin, found.cells.end(), [begin](const Cell& cell) { return SameColumn(*begin, cell); });
+    const Cell* current = CurrentPut({.family_deletes = deletes, .cells = {begin, end}});
+    for (auto cell = begin; cell != end; ++cell) {
+      if (cell->kind != CellKind::kPut) continue;
+      if (&*cell != current) {
+        older.push_back(&*cell);
+      } else {
+        AddEntries(column, *cell, /*current=*/true, &scratch, facts);
+      }
+    }
+    begin = end;
+  }
+  DropRepeatedKeys(0, &facts->entries);  // Two qualifiers may have one value.
+  const size_t current_entries = facts->entries.size();
+  for (const Cell* put : older) AddEntries(column, *put, /*current=*/false, &scratch, facts);
+  facts->present = !facts->entries.empty();
+  DropRepeatedKeys(current_entries, &facts->entries);
+}
+
 // Requires: the index is of several columns.
 void FactsOfColumns(const IndexRecord& index, std::string_view row_key, std::span<const Cell> cells,
                     RowIndexFacts* facts) {
   const IndexColumnRecord& first = index.columns.front();
   const Cell row_put = RowKeyPut(row_key);
   *facts = {};
-  std::array<const Cell*, kIndexColumnsMax> current;
+  std::vector<const Cell*> current(index.places());
   ColumnCells of_first;
   bool has_current = false;
-  for (size_t i = 0; i < index.columns.size(); ++i) {
-    const ColumnCells found = FindColumn(index.columns[i], row_put, cells);
-    if (i == 0) of_first = found;
+  index.ForEachPlace([&](const IndexColumnRecord& column, size_t place) {
+    const ColumnCells found = FindColumn(column, row_put, cells);
+    if (place == 0) of_first = found;
     has_current |= !found.empty();
-    current[i] = CurrentPut(found);
-    facts->complete &= !HasHiddenPut(index.columns[i], found);
-  }
+    current[place] = CurrentPut(found);
+    if (place < index.columns.size()) facts->complete &= !HasHiddenPut(column, found);
+  });
   facts->touched = !of_first.empty();
   std::string key, first_key;
   if (index.where.has_value()) {
     const bool may_satisfy = MaySatisfy(*index.where, cells, &has_current);
     has_current &= may_satisfy;
   }
-  if (IsMultiValued(first)) return AddSeveral(first, of_first, current[0], has_current, facts);
+  if (IsMultiValued(first)) return AddSeveral(first, of_first, current, has_current, facts);
   if (has_current) {
-    const size_t keys = AppendEntry(index, std::span(current).first(index.columns.size()), &key);
+    const size_t keys = AppendEntry(index, current, &key);
     has_current = keys > 0 || !index.is_of_row_key_alone();
   }
   if (has_current) {
     facts->entries.push_back({std::move(key), true});
   }
-  facts->present = current[0] != nullptr && AppendPutKey(first, *current[0], &first_key);
+  const JoinedPuts joined = std::span(current).subspan(index.columns.size());
+  facts->present = current[0] != nullptr &&
+                   AppendPutKey(first, *current[0], &first_key, joined.first(first.joined.size()));
   for (const Cell& cell : of_first.cells) {
+    if (!first.joined.empty()) break;  // An older Put is joined with nothing.
     if (cell.kind != CellKind::kPut || &cell == current[0]) continue;
     key.clear();
     if (!AppendPutKey(first, cell, &key)) continue;
     facts->present = true;
-    if (index.where.has_value()) continue;
+    if (index.needs_order()) continue;
     if (key == first_key) continue;  // The current entry starts with it.
     for (size_t i = 1; i < index.columns.size(); ++i) AppendAbsentKey(index.columns[i], &key);
     facts->entries.push_back({std::move(key), false});
@@ -181,34 +226,59 @@ ColumnCells FindColumn(FamilyId family, std::string_view qualifier, std::span<co
   return {{begin, columns}, {first, end}};
 }
 
-bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell) {
-  return column.family == cell.family &&
-         (IsFamilyDelete(cell) || cell.qualifier == column.qualifier);
+ColumnCells FindColumn(const IndexColumnRecord& column, std::span<const Cell> cells) {
+  if (!column.is_of_family()) return FindColumn(column.family, column.qualifier, cells);
+  const auto is_before = [&](const Cell& cell) { return cell.family < column.family; };
+  const auto is_of_it = [&](const Cell& cell) { return cell.family == column.family; };
+  const auto begin = std::partition_point(cells.begin(), cells.end(), is_before);
+  const auto end = std::partition_point(begin, cells.end(), is_of_it);
+  const auto columns = std::partition_point(begin, end, IsFamilyDelete);
+  return {{begin, columns}, {columns, end}};
 }
 
-bool ConcernsIndex(const TableRecord& table, const Cell& cell) {
+bool ConcernsColumn(const IndexColumnRecord& column, const Cell& cell) {
+  return column.family == cell.family &&
+         (IsFamilyDelete(cell) || HasPutsOf(column, cell.family, cell.qualifier));
+}
+
+void KeepIndexed(const TableRecord& table, const Cell& cell, CellBuffer* kept) {
+  bool is_concerned = false, needs_value = false;
   for (const IndexRecord& index : table.indexes) {
-    const auto concerns = [&cell](const IndexColumnRecord& column) {
-      return ConcernsColumn(column, cell);
-    };
-    if (index.AnyColumn(concerns)) return true;
+    index.ForEachColumn([&](const IndexColumnRecord& column) {
+      if (!ConcernsColumn(column, cell)) return;
+      is_concerned = true;
+      needs_value |= DependsOnValue(column) || !index.included.empty();
+    });
     for (const IncludedColumnRecord& column : index.included) {
       if (column.family != cell.family) continue;
-      if (IsFamilyDelete(cell) || column.qualifier == cell.qualifier) return true;
+      if (IsFamilyDelete(cell) || column.qualifier == cell.qualifier) {
+        is_concerned = needs_value = true;
+      }
     }
   }
-  return false;
+  if (!is_concerned) return;
+  Cell needed = cell;
+  if (!needs_value) {
+    needed.value = {};
+    needed.overflow_file = nullptr;
+  }
+  kept->Add(needed);
+}
+
+bool MayDie(const IndexRecord& index) {
+  return !index.is_of_several() && !index.columns.front().is_of_family();
 }
 
 size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out) {
   size_t keys = 0;
-  for (size_t i = 0; i < puts.size(); ++i) {
-    if (puts[i] != nullptr && AppendPutKey(index.columns[i], *puts[i], out)) {
-      ++keys;
-    } else {
-      AppendAbsentKey(index.columns[i], out);
-    }
-  }
+  ForEachColumnOf(index, puts,
+                  [&](const IndexColumnRecord& column, const Cell* put, JoinedPuts joined) {
+                    if (put != nullptr && AppendPutKey(column, *put, out, joined)) {
+                      ++keys;
+                    } else {
+                      AppendAbsentKey(column, out);
+                    }
+                  });
   return keys;
 }
 
@@ -216,6 +286,7 @@ void FactsOfRow(const IndexRecord& index, std::string_view row_key, std::span<co
                 RowIndexFacts* facts) {
   if (index.is_of_several()) return FactsOfColumns(index, row_key, cells, facts);
   const IndexColumnRecord& column = index.columns.front();
+  if (column.is_of_family()) return FactsOfFamily(column, cells, facts);
   const ColumnCells found = FindColumn(column, cells);
   facts->entries.clear();
   facts->touched = !found.empty();

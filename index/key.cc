@@ -148,7 +148,8 @@ std::optional<std::string> DecodePresent(ColumnType type, PartReader* reader) {
 
 std::string Described(const IndexColumnRecord& column) {
   if (column.functions.empty()) return "column '" + column.qualifier + "'";
-  return TextOf(column.functions, std::string(column.name()));
+  // The record has the family's number.
+  return TextOf(column.functions, column.is_of_family() ? "..." : std::string(column.name()));
 }
 
 Status AppendIndexKey(const IndexColumnRecord& column, std::optional<std::string_view> value,

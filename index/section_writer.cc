@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "format/bitmap.h"
 #include "format/block/bitmap_section.h"
+#include "format/registry/registered.h"
 #include "index/covering.h"
 #include "index/part_writer.h"
 #include "index/partial.h"
@@ -103,11 +104,14 @@ struct IndexSectionWriter::Impl {
   Part current_part, older_part;
   GrowingBitmap present, touched;
   bool is_complete = true;
+  // Entries are not taken from sections of inputs: it calls functions of the program, and what they
+  // returned once need not be what they return now. Then digests would not be those of the entries.
+  bool is_made_anew = false;
   bool is_sorted = false;
   std::vector<Input> inputs;
   RowIndexFacts facts;
   std::string key;
-  std::vector<const Cell*> puts;                // Of the columns of a row; nullptr: none.
+  std::vector<const Cell*> puts;                // Of a row, by place; nullptr: none.
   Cell row_put;                                 // Of its key.
   std::vector<const Cell*> where_puts;          // Likewise, of those of the predicate.
   std::optional<IndexRecordCollector> records;  // nullopt: the index includes no columns.
@@ -122,15 +126,18 @@ IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression com
     impl_->current_part.values = std::make_unique<ValueCollector>();
     impl_->older_part.values = std::make_unique<ValueCollector>();
   }
-  impl_->puts.resize(index.columns.size());
+  impl_->puts.resize(index.places());
   if (index.where.has_value()) impl_->where_puts.resize(index.where->columns.size());
   if (!index.included.empty()) impl_->records.emplace(CoveredColumns(index));
   impl_->compression = compression;
+  impl_->is_complete = !IsUnusable(index);
+  impl_->is_made_anew = HasCalls(index);
 }
 IndexSectionWriter::~IndexSectionWriter() = default;
 
 void IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
                                 std::span<const Cell> cells) {
+  if (!impl_->is_complete) return;
   if (impl_->records.has_value()) impl_->records->Add(ordinal, row_key, cells);
   if (impl_->FindSinglePuts(row_key, cells)) return impl_->AddSinglePuts(ordinal, row_key);
   FactsOfRow(impl_->index, row_key, cells, &impl_->facts);
@@ -143,6 +150,7 @@ void IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
 
 void IndexSectionWriter::CopyRow(Ordinal ordinal, std::string_view row_key,
                                  std::span<const Cell> cells) {
+  if (impl_->is_made_anew) return AddRow(ordinal, row_key, cells);
   if (impl_->records.has_value()) impl_->records->Add(ordinal, row_key, cells);
   const IndexColumnRecord& column = impl_->index.columns.front();
   const Cell row_put = RowKeyPut(row_key);
@@ -170,9 +178,11 @@ bool IndexSectionWriter::Impl::FindSinglePuts(std::string_view row_key,
     *put = found.empty() ? nullptr : found.cells.data();
     return found.empty() || found.is_single_put();
   };
-  for (size_t i = 0; i < puts.size(); ++i) {
-    if (!find(index.columns[i], &puts[i])) return false;
-  }
+  bool are_single = true;
+  index.ForEachPlace([&](const IndexColumnRecord& column, size_t place) {
+    are_single = are_single && find(column, &puts[place]);
+  });
+  if (!are_single) return false;
   for (size_t i = 0; i < where_puts.size(); ++i) {
     if (!find(index.where->columns[i], &where_puts[i])) return false;
   }
@@ -182,7 +192,7 @@ bool IndexSectionWriter::Impl::FindSinglePuts(std::string_view row_key,
 void IndexSectionWriter::Impl::AddSinglePuts(Ordinal ordinal, std::string_view row_key) {
   const std::optional<size_t> keys = AppendSinglePuts();
   if (!keys.has_value()) return;
-  if (*keys < puts.size()) is_complete &= !HasHiddenPut();
+  if (*keys < index.columns.size()) is_complete &= !HasHiddenPut();
   const bool has_first = !key.empty() && !StartsAbsent(index.columns.front(), key);
   Mark(ordinal, has_first, puts.front() != nullptr);
   if (!key.empty() && MaySatisfy()) Collect(ordinal, row_key, key, true);
@@ -202,7 +212,7 @@ std::optional<size_t> IndexSectionWriter::Impl::AppendSinglePuts() {
 }
 
 bool IndexSectionWriter::Impl::HasHiddenPut() const {
-  for (size_t i = 0; i < puts.size(); ++i) {
+  for (size_t i = 0; i < index.columns.size(); ++i) {
     if (puts[i] != nullptr && IsHiddenFrom(index.columns[i], *puts[i])) return true;
   }
   return false;
@@ -223,12 +233,14 @@ void IndexSectionWriter::Impl::ForEachEntry(std::string_view row_key, std::span<
 }
 
 void IndexSectionWriter::SubtractRow(std::string_view row_key, std::span<const Cell> cells) {
+  if (impl_->is_made_anew) return;
   impl_->ForEachEntry(row_key, cells, [row_key](IndexDigest* digest, std::string_view key) {
     digest->Subtract(key, row_key);
   });
 }
 
 void IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell> cells) {
+  if (impl_->is_made_anew) return;
   impl_->ForEachEntry(row_key, cells, [row_key](IndexDigest* digest, std::string_view key) {
     digest->Add(key, row_key);
   });
@@ -236,6 +248,7 @@ void IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell
 
 void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint32_t> map,
                                     CopiedDigest digest) {
+  if (impl_->is_made_anew) return;
   impl_->inputs.push_back({section, map});
   if (digest == CopiedDigest::kByRow) return;
   impl_->current_part.digest.AddAll(section->summary().current_digest);

@@ -23,7 +23,8 @@ enum class CopiedDigest : uint8_t {
   kByRow,  ///< CountRow adds each row that is copied.
 };
 
-/// Collects the entries of one index of one file and writes its section.
+/// Collects the entries of one index of one file and writes its section. Of an index that calls
+/// functions of the program all entries are collected, and those of sections are left out.
 /// Threads: one at a time.
 class IndexSectionWriter {
  public:
@@ -49,8 +50,8 @@ class IndexSectionWriter {
   void AddSection(IndexSection* section, std::span<const uint32_t> map,
                   CopiedDigest digest = CopiedDigest::kWhole);
 
-  /// False: some row has a Put that IsHiddenFrom the index (entries.h), so the file must have no
-  /// section of it.
+  /// False: some row has a Put that IsHiddenFrom the index (entries.h), or the index is unusable
+  /// (format/registry/registered.h), so the file must have no section of it.
   bool is_complete() const;
 
   /// Sorts the collected entries, which Write does otherwise. Nothing may be added afterwards.

@@ -15,6 +15,7 @@
 #include "base/mutex.h"
 #include "format/functions.h"
 #include "format/hash.h"
+#include "format/registry/registered.h"
 #include "index/entries.h"
 #include "index/partial.h"
 #include "memstore/hash_table.h"
@@ -71,8 +72,8 @@ void Publish(std::atomic<T>* figure, T value) {
 }
 
 bool IsPutOf(const format::IndexColumnRecord& column, const format::Cell& cell) {
-  return cell.kind == format::CellKind::kPut && cell.family == column.family &&
-         cell.qualifier == column.qualifier;
+  return cell.kind == format::CellKind::kPut &&
+         format::HasPutsOf(column, cell.family, cell.qualifier);
 }
 
 }  // namespace
@@ -98,7 +99,7 @@ struct Memstore::Impl {
     incomplete = std::vector<std::atomic<bool>>(table.indexes.size());
     for (size_t i = 0; i < table.indexes.size(); ++i) {
       buffers.emplace_back(&index_arena);
-      incomplete[i] = !IsBuffered(table.indexes[i]);
+      incomplete[i] = !IsBuffered(table.indexes[i]) || format::IsUnusable(table.indexes[i]);
     }
   }
   uint64_t row_bytes() const;
@@ -110,7 +111,7 @@ struct Memstore::Impl {
   LiveEntries& Live(const format::TableRecord& table, size_t index) EXCLUDES(mutex);
   const MemCell* NewTree(const format::TableRecord& table, const MemCell* newest);
   bool AppendKeys(const format::IndexColumnRecord& column, size_t which, const MemRow* row,
-                  const format::Cell& put);
+                  const format::Cell& put, format::JoinedPuts joined = {});
   void AddToComposite(const format::IndexRecord& index, size_t which, const MemRow* row,
                       std::span<const format::Cell> cells, PutTimes* times);
   void CountComposite(const PutTimes& times);
@@ -127,7 +128,7 @@ struct Memstore::Impl {
   std::vector<std::atomic<bool>> incomplete;  // An entry is missing in the buffer.
   std::string index_key;                      // The writer's own, reused,
   format::PutKeys put_keys;                   // as these
-  std::vector<const format::Cell*> where_puts;
+  std::vector<const format::Cell*> puts, where_puts;
   std::vector<const MemCell*> chained;  // and this.
 
   base::MemoryCharge rows_charge, buffers_charge;  // The writer's own.
@@ -212,19 +213,20 @@ void Memstore::Impl::CountCells(std::span<const format::Cell> cells) {
 
 // False: the Put has no key.
 bool Memstore::Impl::AppendKeys(const format::IndexColumnRecord& column, size_t which,
-                                const MemRow* row, const format::Cell& put) {
-  const std::span<const std::string_view> keys = put_keys.Of(column, put);
+                                const MemRow* row, const format::Cell& put,
+                                format::JoinedPuts joined) {
+  const std::span<const std::string_view> keys = put_keys.Of(column, put, joined);
   for (const std::string_view key : keys) buffers[which].Append(key, row, put.sequence);
   return !keys.empty();
 }
 
 // An operation that concerns a column has an entry of all columns that it puts. If it puts one
-// twice, each of its Puts has an entry: only one of the two counts.
+// twice, each of its Puts has an entry: only one of the two counts. That of a column that is joined
+// has one without any value.
 void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t which,
                                     const MemRow* row, std::span<const format::Cell> cells,
                                     PutTimes* times) {
-  std::array<const format::Cell*, kIndexColumnsMax> puts{};
-  const auto of_columns = std::span(puts).first(index.columns.size());
+  puts.resize(index.places());
   const bool is_of_row_key = index.is_of_row_key_alone();
   // Of such an index the row's first operation has added the entry.
   if (is_of_row_key && row->newest.load(std::memory_order_relaxed) != nullptr) return;
@@ -232,20 +234,21 @@ void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t whi
   const bool is_multi_valued = format::IsMultiValued(index.columns.front());
   const auto append = [&] {
     if (is_multi_valued && puts.front() != nullptr &&
-        AppendKeys(index.columns[0], which, row, *puts.front())) {
+        AppendKeys(index.columns[0], which, row, *puts.front(), std::span(puts).subspan(1))) {
       return;
     }
     index_key.clear();
     if (is_multi_valued) {  // Which has no value here.
       format::AppendAbsentKey(index.columns.front(), &index_key);
-    } else if (format::AppendEntry(index, of_columns, &index_key) == 0 && is_of_row_key) {
+    } else if (format::AppendEntry(index, puts, &index_key) == 0 && is_of_row_key) {
       return;
     }
     buffers[which].Append(index_key, row, cells.front().sequence);
   };
   const auto take_none = [&] {
-    for (size_t i = 0; i < of_columns.size(); ++i) {
-      puts[i] = index.columns[i].is_of_row_key() ? &row_put : nullptr;
+    std::ranges::fill(puts, nullptr);
+    for (size_t i = 0; i < index.columns.size(); ++i) {
+      if (index.columns[i].is_of_row_key()) puts[i] = &row_put;
     }
   };
   bool is_concerned = false, is_repeated = false;
@@ -260,14 +263,15 @@ void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t whi
     }
   };
   take_none();
-  for (size_t i = 0; i < index.columns.size(); ++i) {
-    find(index.columns[i], &puts[i]);
+  index.ForEachPlace([&](const format::IndexColumnRecord& column, size_t place) {
+    find(column, &puts[place]);
+    if (place >= index.columns.size()) return;
     for (const format::Cell& cell : cells) {
-      if (IsPutOf(index.columns[i], cell) && format::IsHiddenFrom(index.columns[i], cell)) {
+      if (IsPutOf(column, cell) && format::IsHiddenFrom(column, cell)) {
         Publish(&incomplete[which], true);
       }
     }
-  }
+  });
   if (index.where.has_value()) {
     where_puts.assign(index.where->columns.size(), nullptr);
     for (size_t i = 0; i < where_puts.size(); ++i) find(index.where->columns[i], &where_puts[i]);
@@ -275,8 +279,8 @@ void Memstore::Impl::AddToComposite(const format::IndexRecord& index, size_t whi
   }
   if (is_concerned && !is_repeated) append();
   if (!is_repeated) return;
-  if (index.where.has_value()) {
-    // Of what it puts twice one counts, perhaps of the predicate.
+  if (index.needs_order()) {
+    // Of what it puts twice one counts, perhaps of the predicate or in what is joined.
     take_none();
     append();
   }

@@ -22,6 +22,7 @@
 #include "format/block/sequential_reader.h"
 #include "format/corruption.h"
 #include "format/file_header.h"
+#include "format/registry/registered.h"
 #include "format/row/wide_row.h"
 #include "index/entries.h"
 #include "index/section_writer.h"
@@ -87,9 +88,8 @@ std::optional<CopyPlan> PlanCopy(const StoreFile& from, const TableRecord& table
     if (HasSections(plan.copied, index.id)) continue;
     // The rows of its families would have to be put together.
     if (!IsOfOneFamily(index)) return std::nullopt;
-    // One without sections though the file knows the index cannot have them (IsHiddenFrom).
-    const bool is_new = from.table().FindIndex(index.id) == nullptr;
-    if (is_new || HasSections(from.sections(), index.id)) plan.collected.push_back(&index);
+    const bool is_needed = NeedsCopyFor(from, index);
+    if (is_needed || HasSections(from.sections(), index.id)) plan.collected.push_back(&index);
   }
   return plan;
 }
@@ -98,7 +98,8 @@ std::optional<CopyPlan> PlanCopy(const StoreFile& from, const TableRecord& table
 class FamilyCollector {
  public:
   // `data` may be null: no row has cells of the family.
-  FamilyCollector(FamilyId family, const DataSection* data) : family_(family), data_(data) {}
+  FamilyCollector(const TableRecord& table, FamilyId family, const DataSection* data)
+      : table_(table), family_(family), data_(data) {}
 
   FamilyId family() const { return family_; }
   /// Requires: its columns are of the family.
@@ -112,17 +113,21 @@ class FamilyCollector {
 
  private:
   Status AddRow(const RowBlockRef& rows, uint32_t slot);
+  Status AppendWide(const RowBlockRef& rows);
   void CountTimes();
 
+  const TableRecord& table_;
   const FamilyId family_;
   const DataSection* const data_;
   std::vector<std::string> columns_;  // Sorted.
+  bool reads_all_ = false;            // All columns of the family.
   std::vector<IndexSectionWriter*> entries_;
   std::vector<ColumnTimes> times_;  // Of the columns with Puts, in no order.
   uint32_t next_block_ = 0;
   // Of the current row.
   std::string key_;
   std::vector<Cell> cells_;
+  CellBuffer wide_;
   std::vector<std::shared_ptr<const void>> pins_;
 };
 
@@ -132,7 +137,13 @@ void FamilyCollector::Add(const IndexRecord& index, IndexSectionWriter* entries)
     const auto place = std::lower_bound(columns_.begin(), columns_.end(), qualifier);
     if (place == columns_.end() || *place != qualifier) columns_.insert(place, qualifier);
   };
-  index.ForEachColumn([&add](const IndexColumnRecord& column) { add(column.qualifier); });
+  index.ForEachColumn([&](const IndexColumnRecord& column) {
+    if (column.is_of_family()) {
+      reads_all_ = true;
+    } else {
+      add(column.qualifier);
+    }
+  });
   for (const IncludedColumnRecord& column : index.included) add(column.qualifier);
 }
 
@@ -162,10 +173,9 @@ Status FamilyCollector::AddRow(const RowBlockRef& rows, uint32_t slot) {
   pins_.clear();
   RETURN_IF_ERROR(rows->Key(slot, &key_));
   if (rows->is_wide()) {
-    RETURN_IF_ERROR(AppendWideColumns(data_->blocks(), rows, columns_, &cells_, &pins_));
+    RETURN_IF_ERROR(AppendWide(rows));
   } else {
-    const Projection projection(data_->names(), std::span(std::as_const(columns_)),
-                                &data_->blocks());
+    const Projection projection(data_->names(), reads_all_ ? nullptr : &columns_, &data_->blocks());
     RETURN_IF_ERROR(rows->Cells(slot, projection, &cells_));
   }
   CountTimes();
@@ -174,9 +184,23 @@ Status FamilyCollector::AddRow(const RowBlockRef& rows, uint32_t slot) {
   return {};
 }
 
+Status FamilyCollector::AppendWide(const RowBlockRef& rows) {
+  if (!reads_all_) return AppendWideColumns(data_->blocks(), rows, columns_, &cells_, &pins_);
+  wide_.Clear();
+  const std::unique_ptr<CellStream> stream = NewWideRowStream(data_->blocks(), rows);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, stream->Next());
+    if (!more) break;
+    for (const Cell& cell : stream->cells()) KeepIndexed(table_, cell, &wide_);
+  }
+  wide_.AppendSorted(&cells_);
+  return {};
+}
+
 void FamilyCollector::CountTimes() {
   for (const Cell& cell : cells_) {
     if (cell.kind != CellKind::kPut) continue;
+    if (!std::binary_search(columns_.begin(), columns_.end(), cell.qualifier)) continue;
     auto found = std::find_if(times_.begin(), times_.end(), [&](const ColumnTimes& times) {
       return times.qualifier == cell.qualifier;
     });
@@ -193,7 +217,7 @@ void FamilyCollector::CountTimes() {
 
 bool HasColumn(const IndexRecord& index, const ColumnTimes& times) {
   return index.AnyColumn([&](const IndexColumnRecord& column) {
-    return column.family == times.family && column.qualifier == times.qualifier;
+    return IsColumn(column, times.family, times.qualifier);
   });
 }
 
@@ -247,7 +271,7 @@ Status Copier::BeginCollecting(const std::vector<const IndexRecord*>& indexes) {
                                [&](const auto& known) { return known.family() == column.family; });
     if (family == families_.end()) {
       ASSIGN_OR_RETURN(const DataSection* data, from_.Family(column.family));
-      families_.emplace_back(column.family, data);
+      families_.emplace_back(*spec_.table, column.family, data);
       family = std::prev(families_.end());
       RETURN_IF_ERROR(family->Begin());
     }
@@ -305,6 +329,8 @@ Result<StoreFileSummary> Copier::WriteRest(const CopyPlan& plan) {
     ASSIGN_OR_RETURN(IndexSummary summary, index->Write(&out_, from_.row_count()));
     end.indexes.push_back(std::move(summary));
   }
+  // An index that was unusable may be older than those that the file has.
+  std::ranges::sort(end.indexes, {}, &IndexSummary::index);
   return WriteStoreFileEnd(std::move(end), &out_, to_);
 }
 
@@ -330,6 +356,14 @@ std::vector<ColumnTimes> Copier::ColumnTimesOfCopy() const {
 }
 
 }  // namespace
+
+// One without sections though the file knows the index may be one that cannot have them
+// (IsHiddenFrom): it would be copied again and again.
+bool NeedsCopyFor(const StoreFile& file, const IndexRecord& index) {
+  if (file.table().FindIndex(index.id) == nullptr) return true;
+  return HasCalls(index) && !IsUnusable(index) && !index.AnyColumn(MayHide) &&
+         !HasSections(file.sections(), index.id);
+}
 
 bool CanCopyWithIndexes(const StoreFile& from, const TableRecord& table) {
   return from.writable() && PlanCopy(from, table).has_value();

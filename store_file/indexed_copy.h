@@ -1,5 +1,5 @@
 // A copy of a store file with the indexes that its table has now, for an index that was made after
-// the file was written.
+// the file was written, or that was unusable then (format/registry/registered.h).
 //
 // All sections up to the first that goes are copied block by block as they are stored, at the same
 // offsets, with checksums for the new file. Nothing is compressed, and only the blocks of families
@@ -28,6 +28,10 @@ struct IndexedCopySpec {
   /// Called now and then with the bytes read since the last call; an error ends the copy.
   std::function<Status(uint64_t bytes)> passed = {};
 };
+
+/// Whether a copy of the file would get a section of the table's index that it lacks: the file was
+/// written before the index was made, or while a function that it calls was not registered.
+bool NeedsCopyFor(const StoreFile& file, const IndexRecord& index);
 
 /// False: the file has a section that this code does not know, or one of an index that goes before
 /// one that stays; or a new index has columns of several families, included ones among them.

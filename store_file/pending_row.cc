@@ -35,7 +35,7 @@ Status RowPieces::BeginFamily(FamilyId family) {
 Status RowPieces::Add(std::span<const Cell> cells) {
   for (const Cell& cell : cells) {
     width_ += WidthOf(cell);
-    if (ConcernsIndex(*table_, cell)) indexed_.Add(cell);
+    KeepIndexed(*table_, cell, &indexed_);
     if (cell.kind == CellKind::kDeleteFamily) {
       deletes_.Add(cell);
     } else {

@@ -32,7 +32,8 @@ StatisticsCollector::StatisticsCollector(const TableRecord& table) {
   for (const FamilyRecord& family : table.families) families_.push_back({{family.id, ""}});
   for (const IndexRecord& index : table.indexes) {
     index.ForEachColumn([this](const IndexColumnRecord& column) {
-      if (!column.is_of_row_key()) columns_.push_back({{column.family, column.qualifier}});
+      if (column.is_of_row_key() || column.is_of_family()) return;
+      columns_.push_back({{column.family, column.qualifier}});
     });
   }
   const auto place = [](const Times& times) {

@@ -14,10 +14,6 @@
 namespace tandem::engine {
 namespace {
 
-bool IsOver(const format::IndexColumnRecord& indexed, const format::Cell& column) {
-  return indexed.family == column.family && indexed.qualifier == column.qualifier;
-}
-
 bool IsBigEndian(const format::TableRecord& table, const format::Cell& column) {
   const ColumnType type = table.TypeOf(column.family, column.qualifier);
   return type == ColumnType::kInt64Be || type == ColumnType::kUint64Be ||
@@ -36,10 +32,12 @@ std::string Where(const format::TableRecord& table, std::string_view row,
 
 Status CheckIndexes(const format::TableRecord& table, std::string_view row,
                     const format::Cell& column, std::string_view value) {
+  format::Cell put = column;
+  put.value = value;
   const auto check = [&](const format::IndexRecord& index) -> Status {
     for (const format::IndexColumnRecord& indexed : index.columns) {
-      if (!IsOver(indexed, column)) continue;
-      const Status status = format::CheckPutValue(indexed, value);
+      if (!format::HasPutsOf(indexed, put.family, put.qualifier)) continue;
+      const Status status = format::CheckPut(indexed, put);
       if (status.ok()) continue;
       std::string message = Where(table, row, column);
       message.append(", index ").append(base::Quote(index.name)).append(": ");

@@ -158,6 +158,7 @@ Status Planner::FindTable(std::string_view name) {
   std::shared_ptr<const Table> table = regions_.Find(name);
   if (table == nullptr) return TableNotFound(name);
   table_ = table.get();
+  RETURN_IF_ERROR(format::CheckCalls(*table_->record));
   refuses_duplicates_ =
       std::any_of(table_->record->indexes.begin(), table_->record->indexes.end(),
                   [](const format::IndexRecord& index) { return index.RefusesDuplicates(); });
@@ -357,9 +358,16 @@ Result<WritePlan> PlanConditional(const ConditionalBatch& conditional, const Reg
   Planner planner(*conditional.batch, regions, true);
   RETURN_IF_ERROR(planner.Begin(conditional.table, conditional.row));
   const format::TableRecord& table = *planner.table().record;
-  ASSIGN_OR_RETURN(BoundPredicate predicate, BoundPredicate::Bind(*conditional.predicate, table));
+  ASSIGN_OR_RETURN(
+      BoundPredicate predicate,
+      BoundPredicate::Bind(*conditional.predicate, table, {.functions = &regions.functions()}));
   Condition condition{
       .table = table.id, .row = conditional.row, .predicate = std::move(predicate), .columns = {}};
+  if (!condition.predicate.WholeFamilies().empty()) {
+    return Status::InvalidArgument(
+        "the condition of a write names its columns: it cannot be on map_keys or map_values, which "
+        "are of all columns of a family");
+  }
   condition.columns = condition.predicate.Columns();
   RETURN_IF_ERROR(planner.Plan());
   WritePlan plan = planner.TakePlan(changes);

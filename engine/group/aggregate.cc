@@ -13,6 +13,7 @@
 #include "engine/query/query.h"
 #include "engine/query/reader.h"
 #include "format/functions.h"
+#include "format/registry/registered.h"
 #include "index/key.h"
 #include "index/put_key.h"
 #include "tandem/limits.h"
@@ -34,7 +35,8 @@ Result<ParsedColumn> ParsedWhole(const std::string& text) {
 }
 
 Result<format::IndexColumnRecord> BindColumn(const std::string& text,
-                                             const format::TableRecord& table) {
+                                             const format::TableRecord& table,
+                                             const format::FunctionRegistry& functions) {
   const Result<ParsedColumn> parsed = ParsedWhole(text);
   if (!parsed.has_value()) {
     return Status::InvalidArgument("column " + base::Quote(text) + ": " +
@@ -54,6 +56,8 @@ Result<format::IndexColumnRecord> BindColumn(const std::string& text,
   column.qualifier = parsed->qualifier;
   column.functions = parsed->functions;
   format::PinFunctions(column.functions);
+  RETURN_IF_ERROR(format::PinCalls(functions, column.functions));
+  RETURN_IF_ERROR(format::JoinColumns(table, &column));
   if (column.functions.empty()) {
     column.type = parsed->type.value_or(table.TypeOf(family->id, column.qualifier));
   } else {
@@ -75,14 +79,15 @@ bool IsNumber(ColumnType type) {
   }
 }
 
-Result<GroupSpec::Value> BindValue(const Aggregation& asked, const format::TableRecord& table) {
+Result<GroupSpec::Value> BindValue(const Aggregation& asked, const format::TableRecord& table,
+                                   const format::FunctionRegistry& functions) {
   GroupSpec::Value value{.kind = asked.kind, .column = {}};
   if (asked.kind == Kind::kRows) {
     if (asked.column.empty()) return value;
     return Status::InvalidArgument("a number of rows is of no column: count " +
                                    base::Quote(asked.column) + " with kCount");
   }
-  ASSIGN_OR_RETURN(value.column, BindColumn(asked.column, table));
+  ASSIGN_OR_RETURN(value.column, BindColumn(asked.column, table, functions));
   const bool is_sum = asked.kind == Kind::kSum || asked.kind == Kind::kAverage;
   if (!is_sum || IsNumber(value.column->type)) return value;
   return Status::InvalidArgument(
@@ -225,10 +230,9 @@ class GroupOpener {
   const format::IndexRecord* IndexInOrderOf(
       const std::vector<format::IndexColumnRecord>& columns) const {
     for (const format::IndexRecord& index : spec_->table->indexes) {
-      const bool is_usual = !index.where.has_value() &&
-                            index.state != format::IndexState::kDropping && MayUse(index.name) &&
-                            index.columns.size() >= columns.size();
-      if (!is_usual || format::ArePinnedByOthers(index.columns.front().functions)) continue;
+      const bool is_usual = !index.needs_order() && index.state != format::IndexState::kDropping &&
+                            MayUse(index.name) && index.columns.size() >= columns.size();
+      if (!is_usual || format::IsUnusable(index)) continue;
       const bool is_same =
           std::ranges::equal(columns, std::span(index.columns).first(columns.size()),
                              [&index](const auto& wanted, const auto& has) {
@@ -451,7 +455,8 @@ class GroupOpener {
 }  // namespace
 
 Result<GroupSpec> BindGroups(const AggregateOptions& options,
-                             std::shared_ptr<const format::TableRecord> table) {
+                             std::shared_ptr<const format::TableRecord> table,
+                             const format::FunctionRegistry& functions) {
   if (options.group_by.empty() && options.values.empty()) {
     return Status::InvalidArgument("there is neither a column to group by nor a value to compute");
   }
@@ -467,10 +472,10 @@ Result<GroupSpec> BindGroups(const AggregateOptions& options,
                  .columns = {},
                  .table = std::move(table)};
   for (const std::string& text : options.group_by) {
-    ASSIGN_OR_RETURN(spec.keys.emplace_back(), BindColumn(text, *spec.table));
+    ASSIGN_OR_RETURN(spec.keys.emplace_back(), BindColumn(text, *spec.table, functions));
   }
   for (const Aggregation& asked : options.values) {
-    ASSIGN_OR_RETURN(spec.values.emplace_back(), BindValue(asked, *spec.table));
+    ASSIGN_OR_RETURN(spec.values.emplace_back(), BindValue(asked, *spec.table, functions));
   }
   const auto add = [&spec](const format::IndexColumnRecord& column) {
     const std::string& family = spec.table->FindFamily(column.family)->options.name;
@@ -480,9 +485,9 @@ Result<GroupSpec> BindGroups(const AggregateOptions& options,
     if (std::ranges::any_of(spec.columns, is_same)) return;
     spec.columns.push_back({.family = family, .qualifier = column.qualifier});
   };
-  std::ranges::for_each(spec.keys, add);
+  for (const format::IndexColumnRecord& key : spec.keys) key.ForEachJoined(add);
   for (const GroupSpec::Value& value : spec.values) {
-    if (value.column.has_value()) add(*value.column);
+    if (value.column.has_value()) value.column->ForEachJoined(add);
   }
   return spec;
 }

@@ -26,10 +26,11 @@
 
 namespace tandem::engine {
 
-/// Errors: kInvalidArgument (nothing is asked for; a text that names no column; a column that
-/// cannot be grouped by, or not summed; too many), kNotFound (a family).
+/// Errors: kInvalidArgument (nothing is asked for; a text that names no column, or calls none of
+/// `functions`; a column that cannot be grouped by, or not summed; too many), kNotFound (a family).
 Result<GroupSpec> BindGroups(const AggregateOptions& options,
-                             std::shared_ptr<const format::TableRecord> table);
+                             std::shared_ptr<const format::TableRecord> table,
+                             const format::FunctionRegistry& functions);
 /// How the rows that are grouped are found.
 QueryOptions RowsOf(const AggregateOptions& options);
 

@@ -11,7 +11,7 @@
 #include "engine/query/count.h"
 #include "engine/query/value_range_iterator.h"
 #include "engine/read/concatenating_iterator.h"
-#include "format/functions.h"
+#include "format/registry/registered.h"
 #include "index/entries.h"
 
 namespace tandem::engine {
@@ -318,10 +318,9 @@ const format::IndexRecord* IndexToCount(const GroupSpec& spec, const BoundPredic
                             format::HasSameValues(root.leaf.column, column);
   if (!is_true && !is_of_column) return nullptr;
   const auto serves = [&column](const format::IndexRecord& index) {
-    return index.columns.size() == 1 && !index.where.has_value() &&
+    return index.columns.size() == 1 && !index.needs_order() &&
            index.state != format::IndexState::kDropping &&
-           format::HasSameValues(index.columns.front(), column) &&
-           !format::ArePinnedByOthers(column.functions);
+           format::HasSameValues(index.columns.front(), column) && !format::IsUnusable(index);
   };
   const auto found = std::ranges::find_if(spec.table->indexes, serves);
   return found == spec.table->indexes.end() ? nullptr : &*found;

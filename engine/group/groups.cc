@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -166,20 +167,23 @@ class GroupSource final : public RowSource {
   std::vector<Cell> cells_;
 };
 
-}  // namespace
-
-// Bytes compare at any length.
-bool AppendGroupKey(const format::IndexColumnRecord& column, const Cell& cell, std::string* key) {
-  if (column.type == ColumnType::kBytes && column.functions.empty()) {
-    *key += format::BoundKey(column, cell.value);
-    return true;
-  }
-  return format::AppendPutKey(column, cell.value, cell.timestamp, key);
+format::Cell PutOf(const Cell& cell) {
+  format::Cell put;
+  put.value = cell.value;
+  put.timestamp = cell.timestamp;
+  return put;
 }
 
+}  // namespace
+
 GroupedRow::GroupedRow(const GroupSpec& spec) : spec_(spec) {
-  const auto column_of = [&spec](const format::IndexColumnRecord& column) {
+  const auto plain = [&spec](const format::IndexColumnRecord& column) {
     return Column{&column, spec.table->FindFamily(column.family)->options.name};
+  };
+  const auto column_of = [&plain](const format::IndexColumnRecord& column) {
+    Column made = plain(column);
+    std::ranges::transform(column.joined, std::back_inserter(made.joined), plain);
+    return made;
   };
   for (const format::IndexColumnRecord& key : spec.keys) keys_.push_back(column_of(key));
   for (const GroupSpec::Value& value : spec.values) {
@@ -194,13 +198,37 @@ const Cell* GroupedRow::Find(const Column& column, const RowView& row) {
   return nullptr;
 }
 
+// Appends the key of the column's value in the row. False: it is absent. Bytes compare at any
+// length.
+bool GroupedRow::AppendKey(const Column& column, const RowView& row, std::string* key) {
+  const Cell* const cell = Find(column, row);
+  if (cell == nullptr) return false;
+  if (column.record->type == ColumnType::kBytes && column.record->functions.empty()) {
+    *key += format::BoundKey(*column.record, cell->value);
+    return true;
+  }
+  const format::Cell put = PutOf(*cell);
+  if (column.joined.empty()) return format::AppendPutKey(*column.record, put, key);
+  return AppendJoined(column, put, row, key);
+}
+
+bool GroupedRow::AppendJoined(const Column& column, const format::Cell& put, const RowView& row,
+                              std::string* key) {
+  std::vector<format::Cell> puts;
+  for (const Column& joined : column.joined) {
+    const Cell* const cell = Find(joined, row);
+    if (cell == nullptr) return false;
+    puts.push_back(PutOf(*cell));
+  }
+  std::vector<const format::Cell*> pointers;
+  for (const format::Cell& joined : puts) pointers.push_back(&joined);
+  return format::AppendPutKey(*column.record, put, key, pointers);
+}
+
 void GroupedRow::KeyOf(const RowView& row, std::string* key) const {
   key->clear();
   for (const Column& column : keys_) {
-    const Cell* const cell = Find(column, row);
-    if (cell == nullptr || !AppendGroupKey(*column.record, *cell, key)) {
-      format::AppendAbsentKey(*column.record, key);
-    }
+    if (!AppendKey(column, row, key)) format::AppendAbsentKey(*column.record, key);
   }
 }
 
@@ -212,9 +240,8 @@ void GroupedRow::AddTo(const RowView& row, std::vector<Accumulator>* values) {
       ++value.count;
       continue;
     }
-    const Cell* const cell = Find(column, row);
     scratch_.clear();
-    if (cell == nullptr || !AppendGroupKey(*column.record, *cell, &scratch_)) continue;
+    if (!AppendKey(column, row, &scratch_)) continue;
     ++value.count;
     switch (spec_.values[i].kind) {
       case Kind::kMin:

@@ -48,9 +48,6 @@ struct Group {
   std::vector<Accumulator> values;
 };
 
-/// Appends the key that the cell has among values of the column. False: it is absent.
-bool AppendGroupKey(const format::IndexColumnRecord& column, const Cell& cell, std::string* key);
-
 /// What of a row goes into groups. Threads: one at a time. Lifetime: the spec outlives it.
 class GroupedRow {
  public:
@@ -67,8 +64,12 @@ class GroupedRow {
   struct Column {
     const format::IndexColumnRecord* record;
     std::string_view family;
+    std::vector<Column> joined = {};
   };
   static const Cell* Find(const Column& column, const RowView& row);
+  static bool AppendKey(const Column& column, const RowView& row, std::string* key);
+  static bool AppendJoined(const Column& column, const format::Cell& put, const RowView& row,
+                           std::string* key);
 
   const GroupSpec& spec_;
   std::vector<Column> keys_, values_;  // Of kRows the record is null.

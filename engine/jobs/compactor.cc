@@ -24,8 +24,8 @@ bool WasEnded(const Status& status) {
 // Whether the file was written with every index of the table. One of them may have no section even
 // so (format::IsHiddenFrom).
 bool IsIndexedAs(const format::StoreFile& file, const format::TableRecord& table) {
-  return std::all_of(table.indexes.begin(), table.indexes.end(), [&](const auto& index) {
-    return file.table().FindIndex(index.id) != nullptr;
+  return std::ranges::none_of(table.indexes, [&file](const format::IndexRecord& index) {
+    return format::NeedsCopyFor(file, index);
   });
 }
 

@@ -6,11 +6,13 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "format/registry/registered.h"
 
 namespace tandem::engine {
 namespace {
 
 Status CheckMayBeLoaded(const format::TableRecord& table) {
+  RETURN_IF_ERROR(format::CheckCalls(table));
   for (const format::IndexRecord& index : table.indexes) {
     if (!index.RefusesDuplicates()) continue;
     return Status::InvalidArgument("table " + base::Quote(table.name) + " has the unique index " +

@@ -10,6 +10,7 @@
 #include "engine/source/candidates.h"
 #include "format/cell/projection.h"
 #include "format/file_window.h"
+#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
@@ -213,7 +214,7 @@ Status FileRows::AppendCells(const format::RowBlock& rows, uint32_t slot, const 
 
 NewerRows::NewerRows(const format::TableRecord& table) {
   for (const format::IndexRecord& index : table.indexes) {
-    if (!index.is_of_several()) indexes_.push_back(&index);
+    if (format::MayDie(index)) indexes_.push_back(&index);
   }
 }
 

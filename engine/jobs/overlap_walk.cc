@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "engine/jobs/overlap_rows.h"
 #include "engine/source/candidates.h"
+#include "index/entries.h"
 #include "store_file/key_hashes_reader.h"
 
 namespace tandem::engine {
@@ -340,9 +341,7 @@ Result<std::vector<PairOverlap>> FindOverlaps(const OverlapRequest& request) {
 uint64_t OverlapBytesMax(const format::TableRecord& table, const format::StoreFile& older,
                          const format::StoreFile& newer) {
   const uint32_t count = std::min(older.row_count(), newer.row_count());
-  const auto indexes = static_cast<uint64_t>(
-      std::count_if(table.indexes.begin(), table.indexes.end(),
-                    [](const format::IndexRecord& index) { return !index.is_of_several(); }));
+  const auto indexes = static_cast<uint64_t>(std::ranges::count_if(table.indexes, format::MayDie));
   return sizeof(PairOverlap) + RowSet::SizeBytesMax(count, newer.row_count()) +
          (1 + indexes) * (RowSet::SizeBytesMax(count, older.row_count()) +
                           sizeof(std::pair<format::IndexId, PairOverlap::Set>));

@@ -28,22 +28,25 @@ namespace {
 
 using Kind = Predicate::Kind;
 
+// Conditions with REGEXP of one predicate: each may keep 8 MiB while the query runs.
+constexpr size_t kRegexpsMax = 16;
+
 // The kind of node that AND or OR becomes.
 BoundNode::Kind GroupKind(Kind kind, bool negated) {
   return (kind == Kind::kAnd) != negated ? BoundNode::Kind::kAnd : BoundNode::Kind::kOr;
 }
 
 // Whether a leaf can become one with others over its column. Two values of one row may satisfy an
-// AND each in part, and values that contain a text are no intervals.
+// AND each in part, and values that satisfy a test are no intervals.
 bool IsCombined(BoundNode::Kind kind, const BoundLeaf& leaf) {
-  if (leaf.part.has_value()) return false;
+  if (leaf.test.has_value()) return false;
   if (!leaf.has_several_values()) return true;
   return leaf.every == (kind == BoundNode::Kind::kAnd);
 }
 
 // Every value is in all values, or none: that is the same as one of them.
 void SimplifyEvery(BoundLeaf* leaf) {
-  if (leaf->part.has_value()) return;
+  if (leaf->test.has_value()) return;
   if (leaf->values.is_all() || leaf->values.empty()) leaf->every = false;
 }
 
@@ -96,15 +99,18 @@ Status CombineLeaves(const base::Cancellation& cancellation, BoundNode* group) {
   return {};
 }
 
+const format::FunctionRegistry kNoFunctions;
+
 class Binder {
  public:
   /// `uses`, when not null, gets the uses of parameters, which then need no values.
-  Binder(const format::TableRecord& table, const base::Cancellation& cancellation,
-         const ParameterValues& values, DecidingVersions versions, std::vector<ParameterUse>* uses)
+  Binder(const format::TableRecord& table, const BindOptions& options,
+         std::vector<ParameterUse>* uses)
       : table_(table),
-        cancellation_(cancellation),
-        values_(values),
-        versions_(versions),
+        cancellation_(options.cancellation),
+        values_(options.values),
+        versions_(options.versions),
+        functions_(options.functions == nullptr ? kNoFunctions : *options.functions),
         uses_(uses) {}
 
   Result<BoundNode> Bind(const Predicate& predicate, bool negated) {
@@ -163,6 +169,7 @@ class Binder {
   Result<BoundNode> BindLeaf(const Predicate& predicate, bool negated) {
     RETURN_IF_ERROR(cancellation_.Check());
     if (predicate.kind() == Kind::kContains) return BindContains(predicate, negated);
+    if (predicate.kind() == Kind::kRegexp) return BindRegexp(predicate, negated);
     BoundNode node;
     node.kind = BoundNode::Kind::kLeaf;
     BoundLeaf& leaf = node.leaf;
@@ -280,26 +287,60 @@ class Binder {
     BoundNode node;
     node.kind = BoundNode::Kind::kLeaf;
     BoundLeaf& leaf = node.leaf;
-    RETURN_IF_ERROR(BindColumn(predicate, &leaf));
-    if (leaf.is_row_key) {
-      return Status::InvalidArgument("the row key has no CONTAINS, which would read every row");
-    }
-    if (!ComparesAsBytes(leaf.column.type)) {
-      return Status::InvalidArgument(format::Described(leaf.column) +
-                                     " is neither bytes nor text: it has no CONTAINS");
-    }
+    RETURN_IF_ERROR(BindTested(predicate, "CONTAINS", negated, &leaf));
     ASSIGN_OR_RETURN(const std::string* text, TextAt(predicate, 0, leaf));
     if (text == nullptr) return node;
-    leaf.accepts_null = negated;
-    leaf.every = negated && leaf.has_several_values();
     const Functions& functions = leaf.column.functions;
     if (!functions.empty() && functions.back().kind == FunctionKind::kWords) {
       return BindWords(*text, negated, std::move(leaf));
     }
     leaf.values = ValueSet::All();
-    leaf.part = *text;
-    leaf.lacks_part = negated;
+    leaf.test = TextTest{.part = *text, .negated = negated};
     return node;
+  }
+
+  Result<BoundNode> BindRegexp(const Predicate& predicate, bool negated) {
+    BoundNode node;
+    node.kind = BoundNode::Kind::kLeaf;
+    BoundLeaf& leaf = node.leaf;
+    RETURN_IF_ERROR(BindTested(predicate, "REGEXP", negated, &leaf));
+    if (++regexps_ > kRegexpsMax) {
+      return Status::InvalidArgument("a predicate has more than " + std::to_string(kRegexpsMax) +
+                                     " conditions with REGEXP: join patterns with |");
+    }
+    ASSIGN_OR_RETURN(const std::string* pattern, TextAt(predicate, 0, leaf));
+    if (pattern == nullptr) return node;
+    leaf.values = ValueSet::All();
+    leaf.test = TextTest{.negated = negated};
+    auto compiled = Regexp::Compile(*pattern, EncodingOf(leaf.column));
+    if (!compiled.has_value()) {
+      return Status::InvalidArgument(format::Described(leaf.column) + ": " +
+                                     std::string(compiled.error().message()));
+    }
+    leaf.test->regexp = *std::move(compiled);
+    return node;
+  }
+
+  static RegexpEncoding EncodingOf(const format::IndexColumnRecord& column) {
+    return column.type == ColumnType::kText ? RegexpEncoding::kUtf8 : RegexpEncoding::kBytes;
+  }
+
+  // The column of a condition that tests each value on its own.
+  Status BindTested(const Predicate& predicate, std::string_view operation, bool negated,
+                    BoundLeaf* leaf) {
+    RETURN_IF_ERROR(BindColumn(predicate, leaf));
+    if (leaf->is_row_key) {
+      return Status::InvalidArgument("the row key has no " + std::string(operation) +
+                                     ", which would read every row");
+    }
+    if (!ComparesAsBytes(leaf->column.type)) {
+      return Status::InvalidArgument(format::Described(leaf->column) +
+                                     " is neither bytes nor text: it has no " +
+                                     std::string(operation));
+    }
+    leaf->accepts_null = negated;
+    leaf->every = negated && leaf->has_several_values();
+    return {};
   }
 
   // One leaf for each word of the text. What no row can have, or no word at all, is in no row.
@@ -341,6 +382,12 @@ class Binder {
     }
     leaf->column.functions = predicate.functions();
     format::PinFunctions(leaf->column.functions);
+    RETURN_IF_ERROR(format::PinCalls(functions_, leaf->column.functions));
+    RETURN_IF_ERROR(format::JoinColumns(table_, &leaf->column));
+    if (!leaf->column.joined.empty() && versions_ == DecidingVersions::kAny) {
+      return Status::InvalidArgument("any_version: " + format::Described(leaf->column) +
+                                     " is of several columns, which have no versions in common");
+    }
     if (leaf->column.functions.empty()) {
       leaf->column.type =
           predicate.type().value_or(table_.TypeOf(leaf->column.family, predicate.qualifier()));
@@ -370,16 +417,16 @@ class Binder {
     const uint32_t parameter = predicate.parameters().empty() ? 0 : predicate.parameters()[place];
     if (parameter == 0) return &predicate.values()[place];
     if (uses_ != nullptr) {
-      uses_->push_back(
-          {.parameter = parameter,
-           .is_row_key = leaf.is_row_key,
-           .is_part = predicate.kind() == Kind::kPrefix || predicate.kind() == Kind::kContains,
-           .column = leaf.column});
+      ParameterUse& use = uses_->emplace_back();
+      use.parameter = parameter;
+      use.is_row_key = leaf.is_row_key;
+      use.is_part = predicate.kind() == Kind::kPrefix || predicate.kind() == Kind::kContains;
+      if (predicate.kind() == Kind::kRegexp) use.pattern = EncodingOf(leaf.column);
+      use.column = leaf.column;
       return static_cast<const std::string*>(nullptr);
     }
-    if (parameter <= values_.size() && values_[parameter - 1].has_value()) {
-      return &*values_[parameter - 1];
-    }
+    const bool is_given = values_ != nullptr && parameter <= values_->size();
+    if (is_given && (*values_)[parameter - 1].has_value()) return &*(*values_)[parameter - 1];
     return Status::InvalidArgument("parameter ?" + std::to_string(parameter) + " has no value");
   }
 
@@ -448,29 +495,29 @@ class Binder {
 
   const format::TableRecord& table_;
   base::Cancellation cancellation_;
-  const ParameterValues& values_;
+  const ParameterValues* const values_;
   const DecidingVersions versions_;
+  const format::FunctionRegistry& functions_;
   std::vector<ParameterUse>* const uses_;
+  size_t regexps_ = 0;  // Conditions with REGEXP so far.
 };
 
 }  // namespace
 
 Result<BoundPredicate> BoundPredicate::Bind(const Predicate& predicate,
                                             const format::TableRecord& table,
-                                            const base::Cancellation& cancellation,
-                                            const ParameterValues& values,
-                                            DecidingVersions versions) {
+                                            const BindOptions& options) {
   BoundPredicate bound;
-  Binder binder(table, cancellation, values, versions, nullptr);
+  Binder binder(table, options, nullptr);
   ASSIGN_OR_RETURN(bound.root_, binder.Bind(predicate, /*negated=*/false));
   return bound;
 }
 
 Result<std::vector<ParameterUse>> BoundPredicate::FindParameters(const Predicate& predicate,
-                                                                 const format::TableRecord& table) {
+                                                                 const format::TableRecord& table,
+                                                                 const BindOptions& options) {
   std::vector<ParameterUse> uses;
-  const ParameterValues none;
-  Binder binder(table, {}, none, DecidingVersions::kNewest, &uses);
+  Binder binder(table, options, &uses);
   RETURN_IF_ERROR(binder.Bind(predicate, /*negated=*/false).status());
   return uses;
 }

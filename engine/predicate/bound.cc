@@ -25,13 +25,13 @@ bool NodeMayAcceptAbsent(const BoundNode& node) {
   return is_and;
 }
 
-using ColumnNames = std::vector<std::pair<format::FamilyId, std::string_view>>;
-
-void AddNodeColumns(const BoundNode& node, ColumnNames* columns) {
+// Calls use(column) for each condition that is not on the row key.
+template <typename Use>
+void ForEachColumn(const BoundNode& node, const Use& use) {
   if (node.kind == Kind::kLeaf && !node.leaf.is_row_key && !node.leaf.column.is_of_row_key()) {
-    columns->emplace_back(node.leaf.column.family, node.leaf.column.qualifier);
+    node.leaf.column.ForEachJoined(use);
   }
-  for (const BoundNode& child : node.children) AddNodeColumns(child, columns);
+  for (const BoundNode& child : node.children) ForEachColumn(child, use);
 }
 
 // The index key of a bound. No stored value need have it.
@@ -92,6 +92,14 @@ const format::Cell* FindNewest(const format::IndexColumnRecord& column,
   return nullptr;
 }
 
+void FindJoined(const format::IndexColumnRecord& column, std::span<const format::Cell> cells,
+                std::vector<const format::Cell*>* puts) {
+  puts->clear();
+  for (const format::IndexColumnRecord& joined : column.joined) {
+    puts->push_back(FindNewest(joined, cells));
+  }
+}
+
 std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
                                        const format::IndexColumnRecord& column) {
   std::vector<format::KeyRange> ranges;
@@ -106,12 +114,28 @@ std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
 }
 
 ColumnSet BoundPredicate::Columns() const {
-  ColumnNames names;
-  AddNodeColumns(root_, &names);
+  ColumnSet columns = NamedColumns();
+  columns.Add(WholeFamilies());
+  return columns;
+}
+
+ColumnSet BoundPredicate::NamedColumns() const {
+  std::vector<std::pair<format::FamilyId, std::string_view>> names;
+  ForEachColumn(root_, [&names](const format::IndexColumnRecord& column) {
+    if (!column.is_of_family()) names.emplace_back(column.family, column.qualifier);
+  });
   std::sort(names.begin(), names.end());  // In rising order each is added at the end.
   ColumnSet columns;
   for (const auto& [family, qualifier] : names) columns.Add(family, qualifier);
   return columns;
+}
+
+ColumnSet BoundPredicate::WholeFamilies() const {
+  ColumnSet families;
+  ForEachColumn(root_, [&families](const format::IndexColumnRecord& column) {
+    if (column.is_of_family()) families.AddFamily(column.family);
+  });
+  return families;
 }
 
 bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root_); }
@@ -119,7 +143,9 @@ bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root_)
 Result<bool> BoundPredicate::Matches(std::string_view row, std::span<const format::Cell> cells) {
   values_cell_ = nullptr;
   row_put_ = format::RowKeyPut(row);
-  return Matches(root_, row, cells);
+  const Result<bool> matches = Matches(root_, row, cells);
+  families_.clear();
+  return matches;
 }
 
 Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row,
@@ -134,27 +160,71 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
   }
   const BoundLeaf& leaf = node.leaf;
   if (leaf.is_row_key) return leaf.values.Contains(row);
-  if (leaf.any_version) [[unlikely]]
-    return MatchesVersions(leaf, cells);
+  if (leaf.any_version || leaf.column.is_of_family()) [[unlikely]]
+    return MatchesSeveral(leaf, cells);
   const format::Cell* cell =
       leaf.column.is_of_row_key() ? &row_put_ : FindNewest(leaf.column, cells);
   if (cell == nullptr) return leaf.accepts_null;
+  FindJoined(leaf.column, cells, &joined_);
   ASSIGN_OR_RETURN(const Verdict verdict, Judge(leaf, *cell));
   return verdict == Verdict::kAbsent ? leaf.accepts_null : verdict == Verdict::kTrue;
 }
 
-// The column's versions are values of one column.
-Result<bool> BoundPredicate::MatchesVersions(const BoundLeaf& leaf,
-                                             std::span<const format::Cell> cells) {
-  bool has_any = false;
+// The values of a column's versions, or of the columns of a family, are values of one column.
+Result<bool> BoundPredicate::MatchesSeveral(const BoundLeaf& leaf,
+                                            std::span<const format::Cell> cells) {
+  const auto known = std::ranges::find(families_, &leaf, &Several::leaf);
+  if (known != families_.end()) return known->Matches();
+  joined_.clear();
+  Several several;
+  several.leaf = &leaf;
+  const format::Cell* previous = nullptr;
   for (const format::Cell& cell : cells) {
-    if (cell.qualifier != leaf.column.qualifier || cell.family != leaf.column.family) continue;
-    ASSIGN_OR_RETURN(const Verdict verdict, Judge(leaf, cell));
-    if (verdict == Verdict::kAbsent) continue;
-    has_any = true;
-    if ((verdict == Verdict::kTrue) != leaf.every) return !leaf.every;
+    if (!format::HasPutsOf(leaf.column, cell.family, cell.qualifier)) continue;
+    const bool is_older = previous != nullptr && format::SameColumn(*previous, cell);
+    previous = &cell;
+    if (is_older && !leaf.any_version) continue;
+    RETURN_IF_ERROR(Add(cell, &several));
+    if (several.decided.has_value()) break;
   }
-  return has_any ? leaf.every : leaf.accepts_null;
+  return several.Matches();
+}
+
+Status BoundPredicate::Add(const format::Cell& cell, Several* several) {
+  ASSIGN_OR_RETURN(const Verdict verdict, Judge(*several->leaf, cell));
+  if (verdict == Verdict::kAbsent) return {};
+  several->has_any = true;
+  const bool every = several->leaf->every;
+  if ((verdict == Verdict::kTrue) != every) several->decided = !every;
+  return {};
+}
+
+void BoundPredicate::ListFamilyLeaves(const BoundNode& node) {
+  if (node.kind == Kind::kLeaf && !node.leaf.is_row_key && node.leaf.column.is_of_family()) {
+    families_.emplace_back().leaf = &node.leaf;
+  }
+  for (const BoundNode& child : node.children) ListFamilyLeaves(child);
+}
+
+void BoundPredicate::BeginColumns() {
+  families_.clear();
+  ListFamilyLeaves(root_);
+}
+
+Result<bool> BoundPredicate::AddColumn(std::span<const format::Cell> visible) {
+  bool goes_on = false;
+  values_cell_ = nullptr;  // The cells may be where those of another column were.
+  joined_.clear();
+  for (Several& several : families_) {
+    const BoundLeaf& leaf = *several.leaf;
+    const bool is_of_it = !visible.empty() && visible.front().family == leaf.column.family;
+    const size_t count = !is_of_it ? 0 : leaf.any_version ? visible.size() : 1;
+    for (size_t i = 0; i < count && !several.decided.has_value(); ++i) {
+      RETURN_IF_ERROR(Add(visible[i], &several));
+    }
+    goes_on |= !several.decided.has_value();
+  }
+  return goes_on;
 }
 
 // A value that does not fit the type is absent. All bytes fit, at any length.
@@ -164,28 +234,33 @@ Result<BoundPredicate::Verdict> BoundPredicate::Judge(const BoundLeaf& leaf,
   if (format::IsMultiValued(leaf.column)) return JudgeValues(leaf, cell);
   if (leaf.column.type == ColumnType::kText) return JudgeText(leaf, cell);
   if (leaf.column.type != ColumnType::kBytes) {
-    const bool fits = format::AppendPutKey(leaf.column, cell, &scratch_);
+    const bool fits = format::AppendPutKey(leaf.column, cell, &scratch_, joined_);
     return fits ? Of(leaf.values.Contains(scratch_)) : Verdict::kAbsent;
   }
-  if (leaf.values.is_all() && !leaf.part.has_value()) return Verdict::kTrue;
+  if (leaf.values.is_all() && !leaf.test.has_value()) return Verdict::kTrue;
   if (leaf.values.empty()) return Verdict::kFalse;
   if (!cell.is_overflow()) return Of(leaf.Accepts(cell.value));
   RETURN_IF_ERROR(format::ReadOverflowValue(cell, &scratch_));
   return Of(leaf.Accepts(scratch_));
 }
 
+// Whether values_ are those of the cell, by the leaf's functions.
+bool BoundPredicate::AreSameValues(const BoundLeaf& leaf, const format::Cell& cell) const {
+  return values_cell_ == &cell && values_column_->functions == leaf.column.functions;
+}
+
 BoundPredicate::Verdict BoundPredicate::JudgeValues(const BoundLeaf& leaf,
                                                     const format::Cell& cell) {
-  if (values_cell_ != &cell || *values_functions_ != leaf.column.functions) {
-    format::ValuesOfPut(leaf.column, cell, &values_);
+  if (!AreSameValues(leaf, cell)) {
+    format::ValuesOfPut(leaf.column, cell, &values_, joined_);
     values_cell_ = &cell;
-    values_functions_ = &leaf.column.functions;
+    values_column_ = &leaf.column;
   }
   bool has_any = false;
   for (size_t i = 0; i < values_.size(); ++i) {
     std::string_view value = values_[i];
     scratch_.clear();
-    if (leaf.column.type == ColumnType::kText) {
+    if (ComparesAsBytes(leaf.column.type)) {
       if (!format::FitsIndex(leaf.column, value)) continue;
     } else {
       if (!format::AppendKeyIfFits(leaf.column, value, &scratch_)) continue;
@@ -200,7 +275,7 @@ BoundPredicate::Verdict BoundPredicate::JudgeValues(const BoundLeaf& leaf,
 BoundPredicate::Verdict BoundPredicate::JudgeText(const BoundLeaf& leaf, const format::Cell& cell) {
   std::string_view text = cell.value;
   if (!leaf.column.functions.empty()) {
-    if (!format::ValueOfPut(leaf.column, cell, &scratch_)) return Verdict::kAbsent;
+    if (!format::ValueOfPut(leaf.column, cell, &scratch_, joined_)) return Verdict::kAbsent;
     text = scratch_;
   } else if (cell.is_overflow()) {
     return Verdict::kAbsent;

@@ -14,8 +14,10 @@
 
 #include "base/cancellation.h"
 #include "engine/predicate/column_set.h"
+#include "engine/predicate/text_test.h"
 #include "format/cell/cell.h"
 #include "format/condition.h"
+#include "format/registry/registered.h"
 #include "format/schema.h"
 #include "format/value_list.h"
 #include "index/key.h"
@@ -42,21 +44,19 @@ struct BoundLeaf {
   /// Where several values decide: every one that fits the type has to be in the set. False: one of
   /// them.
   bool every = false;
-  /// In the place of `values`: true for a present value that contains it.
-  std::optional<std::string> part = std::nullopt;
-  bool lacks_part = false;  ///< True for one that does not.
+  /// In the place of `values`: true for a present value that satisfies it.
+  std::optional<TextTest> test = std::nullopt;
 
   /// Of a value that compares as the column's do.
   bool Accepts(std::string_view value) const {
-    if (!part.has_value()) return values.Contains(value);
-    return (value.find(*part) != std::string_view::npos) != lacks_part;
+    return test.has_value() ? test->Accepts(value) : values.Contains(value);
   }
   /// Whether a row may satisfy it by one value, and not by another.
   bool has_several_values() const {
     return !is_row_key && (any_version || format::IsMultiValued(column));
   }
   /// Whether the rows that match are those with an entry in ranges of values.
-  bool has_ranges() const { return !every && !part.has_value(); }
+  bool has_ranges() const { return !every && !test.has_value(); }
 };
 
 struct BoundNode {
@@ -78,23 +78,32 @@ using ParameterValues = std::vector<std::optional<std::string>>;
 struct ParameterUse {
   uint32_t parameter = 0;
   bool is_row_key = false;
-  bool is_part = false;  ///< Or a prefix: any text.
+  bool is_part = false;                                  ///< Or a prefix: any text.
+  std::optional<RegexpEncoding> pattern = std::nullopt;  ///< It is a pattern of REGEXP.
   format::IndexColumnRecord column;
 };
 
 /// Which versions of a column decide whether a row satisfies conditions on it.
 enum class DecidingVersions : uint8_t { kNewest, kAny };
 
+/// What a predicate is bound by besides the table. Lifetime: that of the call.
+struct BindOptions {
+  base::Cancellation cancellation = {};
+  const ParameterValues* values = nullptr;  ///< Null: no parameter has one.
+  DecidingVersions versions = DecidingVersions::kNewest;
+  const format::FunctionRegistry* functions = nullptr;  ///< That it may call; null: none.
+};
+
 /// Threads: one at a time (it keeps scratch memory).
 class BoundPredicate {
  public:
   /// Errors: kNotFound (family), kInvalidArgument (a literal that is not of its column's type: the
-  /// message names both; a prefix of a column that is neither bytes nor text; an invalid
-  /// predicate; a parameter without a value; a tuple, if any version decides), kCancelled.
+  /// message names both; a prefix of a column that is neither bytes nor text; a pattern that RE2
+  /// does not take, too many patterns; an invalid predicate; a parameter without a value; a tuple
+  /// or columns that are joined, if any version decides; a function of the program that is not
+  /// registered), kCancelled.
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table,
-                                     const base::Cancellation& cancellation = {},
-                                     const ParameterValues& values = {},
-                                     DecidingVersions versions = DecidingVersions::kNewest);
+                                     const BindOptions& options = {});
   /// A predicate that is made without text. Requires: `root` satisfies the rules of BoundNode.
   static BoundPredicate Of(BoundNode root) {
     BoundPredicate bound;
@@ -103,16 +112,27 @@ class BoundPredicate {
   }
   /// Checks all but the values of parameters. Returns where these are used. Errors: as Bind.
   static Result<std::vector<ParameterUse>> FindParameters(const Predicate& predicate,
-                                                          const format::TableRecord& table);
+                                                          const format::TableRecord& table,
+                                                          const BindOptions& options = {});
 
   /// Whether a row that exists satisfies the predicate. Requires: `cells` are its visible cells, of
-  /// the predicate's columns at least, newest first within a column. Overflow values are read if a
-  /// condition needs them. Errors: kCorruption, kIoError.
+  /// the predicate's columns at least, column by column, newest first within one. Overflow values
+  /// are read if a condition needs them. Errors: kCorruption, kIoError.
   Result<bool> Matches(std::string_view row, std::span<const format::Cell> cells);
+  /// For a row of which not all columns are in memory: begins to decide its conditions on the
+  /// columns of families, which AddColumn gives. The next Matches goes by what these say, and needs
+  /// the cells of NamedColumns alone.
+  void BeginColumns();
+  /// `visible` are the visible cells of the next column of WholeFamilies, newest first. False: more
+  /// columns would change nothing. Errors: those of Matches.
+  Result<bool> AddColumn(std::span<const format::Cell> visible);
 
   const BoundNode& root() const { return root_; }
-  /// The columns that it reads.
+  /// The columns that it reads: NamedColumns and WholeFamilies.
   ColumnSet Columns() const;
+  ColumnSet NamedColumns() const;
+  /// Families with conditions on all of their columns.
+  ColumnSet WholeFamilies() const;
   /// Whether a row without any of its columns may match. The caller must then check that the row
   /// exists.
   bool MayAcceptAbsent() const;
@@ -123,10 +143,21 @@ class BoundPredicate {
   /// What a version says of a condition.
   enum class Verdict : uint8_t { kFalse, kTrue, kAbsent };
   static Verdict Of(bool matches) { return matches ? Verdict::kTrue : Verdict::kFalse; }
-  Result<bool> MatchesVersions(const BoundLeaf& leaf, std::span<const format::Cell> cells);
+  /// What the cells of a row that were looked at say of a condition that several of them decide.
+  struct Several {
+    const BoundLeaf* leaf = nullptr;
+    bool has_any = false;         ///< That has a value.
+    std::optional<bool> decided;  ///< Whatever the others say.
+
+    bool Matches() const { return decided.value_or(has_any ? leaf->every : leaf->accepts_null); }
+  };
+  Status Add(const format::Cell& cell, Several* several);
+  Result<bool> MatchesSeveral(const BoundLeaf& leaf, std::span<const format::Cell> cells);
+  void ListFamilyLeaves(const BoundNode& node);
   Result<Verdict> Judge(const BoundLeaf& leaf, const format::Cell& cell);
   Verdict JudgeText(const BoundLeaf& leaf, const format::Cell& cell);
   Verdict JudgeValues(const BoundLeaf& leaf, const format::Cell& cell);
+  bool AreSameValues(const BoundLeaf& leaf, const format::Cell& cell) const;
 
   BoundNode root_;
   format::Cell row_put_;  // Of the row that Matches looks at.
@@ -134,7 +165,10 @@ class BoundPredicate {
   // Of the row that Matches looks at: several leaves may be over one multi-valued column.
   format::ValueList values_;
   const format::Cell* values_cell_ = nullptr;  // nullptr: of none.
-  const Functions* values_functions_ = nullptr;
+  const format::IndexColumnRecord* values_column_ = nullptr;
+  std::vector<const format::Cell*> joined_;  // Of the leaf that Matches looks at.
+  // Of conditions on families, if the row is given column by column.
+  std::vector<Several> families_;
 };
 
 /// Whether a condition in the tree is on the row key, or on a part of it.
@@ -143,6 +177,9 @@ bool AsksRowKey(const BoundNode& node);
 /// The newest cell of a column among visible ones; nullptr when there is none.
 const format::Cell* FindNewest(const format::IndexColumnRecord& column,
                                std::span<const format::Cell> cells);
+/// Replaces `*puts` by those of the columns that the column joins.
+void FindJoined(const format::IndexColumnRecord& column, std::span<const format::Cell> cells,
+                std::vector<const format::Cell*>* puts);
 /// Whether values of the type compare as their bytes do, without being encoded.
 inline bool ComparesAsBytes(ColumnType type) {
   return type == ColumnType::kBytes || type == ColumnType::kText;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "base/guarded.h"
 #include "base/status_macros.h"
+#include "format/function/concat.h"
 #include "format/functions.h"
 #include "format/value_text.h"
 #include "tandem/limits.h"
@@ -72,21 +74,81 @@ class ColumnParser {
     }
     Function function{.kind = *kind};
     RETURN_IF_ERROR(tokens_.ExpectSymbol("("));
-    if (*kind == FunctionKind::kDateTrunc) {
-      ASSIGN_OR_RETURN(function.text, ExpectText("a unit in quotes"));
+    if (*kind == FunctionKind::kConcat) {
+      RETURN_IF_ERROR(ParseParts(name, &function));
+      return AddFunction(name, std::move(function));
+    }
+    if (*kind == FunctionKind::kDateTrunc || *kind == FunctionKind::kCall) {
+      const bool is_call = *kind == FunctionKind::kCall;
+      ASSIGN_OR_RETURN(function.text,
+                       ExpectText(is_call ? "a function's name in quotes" : "a unit in quotes"));
       RETURN_IF_ERROR(tokens_.ExpectSymbol(","));
     }
+    const Token operand = tokens_.Peek();
     RETURN_IF_ERROR(ParseOperand("a column"));
     if (*kind == FunctionKind::kTimestampOf && column_.is_row_key) {
       return SyntaxError(name, "a function of the row key, which has no timestamp");
     }
+    if (column_.functions.empty() && TakeFamily({function})) RETURN_IF_ERROR(TakeName(operand));
     RETURN_IF_ERROR(ParseArguments(&function));
+    return AddFunction(name, std::move(function));
+  }
+
+  Status AddFunction(const Token& name, Function function) {
     RETURN_IF_ERROR(tokens_.ExpectSymbol(")"));
     column_.functions.push_back(std::move(function));
     const Status status = format::CheckFunctions(column_.functions);
     if (status.ok()) return status;
     return Status::InvalidArgument("at position " + std::to_string(name.position) + ": " +
                                    std::string(status.message()));
+  }
+
+  // Those of concat. The column is what has functions, else the first one.
+  Status ParseParts(const Token& name, Function* function) {
+    std::vector<std::optional<ParsedColumn>> operands;  // nullopt: of a text.
+    do {
+      if (function->parts.size() == kConcatPartsMax) {
+        return SyntaxError(tokens_.Peek(), "at most " + std::to_string(kConcatPartsMax) + " parts");
+      }
+      function->parts.emplace_back();
+      operands.emplace_back();
+      if (tokens_.Peek().kind == Token::Kind::kValue) {
+        function->parts.back() = ConcatPart::Text(tokens_.Take().text);
+        continue;
+      }
+      ColumnParser operand(&tokens_);
+      operand.depth_ = depth_;
+      RETURN_IF_ERROR(operand.ParseOperand("a column or a text in quotes"));
+      operands.back() = std::move(operand.column_);
+    } while (tokens_.TakeSymbol(","));
+    const auto is_column = [](const auto& operand) { return operand.has_value(); };
+    const auto is_made = [](const auto& operand) {
+      return operand.has_value() && (operand->is_row_key || !operand->functions.empty());
+    };
+    auto own = std::ranges::find_if(operands, is_made);
+    if (own == operands.end()) own = std::ranges::find_if(operands, is_column);
+    if (own == operands.end()) return SyntaxError(name, "a column among the parts of concat");
+    column_ = **own;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (!operands[i].has_value()) continue;
+      ParsedColumn& operand = *operands[i];
+      if (operand == column_) continue;
+      if (is_made(operands[i])) {
+        return SyntaxError(name, "a concat with functions of one column alone, or around it");
+      }
+      function->parts[i] =
+          ConcatPart::Column(std::move(operand.family), std::move(operand.qualifier));
+    }
+    if (!column_.is_row_key || !format::JoinsColumns(*function)) return {};
+    return SyntaxError(name, "a concat of _row and texts, without columns");
+  }
+
+  // The operand is a family, not a column.
+  Status TakeName(const Token& operand) {
+    const bool is_name = column_.family.empty() && !column_.is_row_key;
+    if (!is_name) return SyntaxError(operand, "the name of a family alone");
+    column_.family = std::exchange(column_.qualifier, {});
+    return {};
   }
 
   // Those after the column.
@@ -192,6 +254,19 @@ Result<std::string> TokenReader::ExpectName(std::string_view expected) {
   const bool is_plain = Peek().kind == Token::Kind::kName && !IsReserved(Peek().text);
   if (!is_plain && Peek().kind != Token::Kind::kQuotedName) return SyntaxError(Peek(), expected);
   return Take().text;
+}
+
+bool TakeFamily(const Functions& functions) {
+  return !functions.empty() && (functions.front().kind == FunctionKind::kMapKeys ||
+                                functions.front().kind == FunctionKind::kMapValues);
+}
+
+std::string ColumnText(const ParsedColumn& column) {
+  const std::string name = column.is_row_key ? std::string(kRowKeyColumn)
+                           : TakeFamily(column.functions)
+                               ? NameText(column.family)
+                               : ColumnNameText(column.family, column.qualifier);
+  return TextOf(column.functions, name);
 }
 
 Result<ParsedColumn> ParseColumn(std::string_view expected, TokenReader* tokens) {
@@ -308,8 +383,8 @@ std::string IndexOptions::ToString() const {
 }
 
 std::string IndexColumn::ToString() const {
-  std::string text = TextOf(functions, is_row_key ? std::string(engine::kRowKeyColumn)
-                                                  : engine::ColumnNameText(family, qualifier));
+  std::string text = engine::ColumnText(
+      {.family = family, .qualifier = qualifier, .is_row_key = is_row_key, .functions = functions});
   if (type != ColumnType::kBytes) text.append("::").append(ColumnTypeName(type));
   return descending ? text + " DESC" : text;
 }

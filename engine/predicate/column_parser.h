@@ -3,11 +3,15 @@
 //   index       column [ ASC | DESC ], ... [ INCLUDE ( name [ : name ], ... ) ]
 //   column      operand [ :: type ]; _row
 //   operand     name [ : name ], each perhaps "quoted", | _row
+//               | map_keys ( name ) | map_values ( name )
 //               | function ( operand ) | substr ( operand , number [ , number ] )
 //               | substr_bytes ( operand , number [ , number ] )
 //               | split_part ( operand , 'separator' , number )
 //               | bucket ( operand , number ) | json ( operand , 'path' )
 //               | date_trunc ( 'unit' , operand )
+//               | concat ( part , part , ... )
+//   part        'text' | operand: the first name of a column, or what functions make of one, and
+//               then plain names of columns or the same again
 #pragma once
 
 #include <optional>
@@ -47,16 +51,22 @@ class TokenReader {
   size_t at_ = 0;
 };
 
+/// Whether they are applied to all columns of a family, which has no qualifier then.
+bool TakeFamily(const Functions& functions);
+
 struct ParsedColumn {
   std::string family, qualifier;
   bool is_row_key = false;
   Functions functions = {};
   std::optional<ColumnType> type = {};
+  bool operator==(const ParsedColumn&) const = default;
 };
 
 /// `expected` says in an error what should begin here. Errors: kInvalidArgument with the position.
 Result<ParsedColumn> ParseColumn(std::string_view expected, TokenReader* tokens);
 /// A column of an index, with its direction. Errors: the same.
 Result<IndexColumn> ParseIndexColumn(TokenReader* tokens);
+/// What ParseColumn reads, without a type.
+std::string ColumnText(const ParsedColumn& column);
 
 }  // namespace tandem::engine

@@ -51,10 +51,11 @@ class Implication {
     }
     if (leaf.accepts_null && !condition.accepts_null) return false;
     if (condition.part.has_value()) {
-      return leaf.part == condition.part && leaf.lacks_part == condition.lacks_part;
+      return leaf.test.has_value() && leaf.test->regexp == nullptr &&
+             leaf.test->part == *condition.part && leaf.test->negated == condition.lacks_part;
     }
-    // Of a part that is looked for, all values may have it.
-    return IsSubset(leaf.part.has_value() ? ValueSet::All() : leaf.values, condition.values);
+    // Of a test of texts, all values may satisfy it.
+    return IsSubset(leaf.test.has_value() ? ValueSet::All() : leaf.values, condition.values);
   }
 
   const std::vector<format::IndexColumnRecord>& columns_;

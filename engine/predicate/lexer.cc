@@ -1,5 +1,4 @@
-// Cutting a predicate's text into tokens. A name is a letter, underscore or non-ASCII byte followed
-// by those, digits, dots and hyphens (there is no arithmetic, so "Installed-Size" is one name).
+// Cutting a predicate's text into tokens.
 #include "engine/predicate/lexer.h"
 
 #include <optional>
@@ -7,32 +6,21 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "format/function/names.h"
 
 namespace tandem::engine {
 namespace {
 
-constexpr std::string_view kKeywords[] = {"AND",  "OR",   "NOT",    "BETWEEN",  "IN",   "IS",
-                                          "NULL", "LIKE", "PREFIX", "CONTAINS", "TRUE", "FALSE"};
+using format::ContinuesName;
+using format::EqualsUpper;
+using format::StartsName;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool StartsName(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0;
-}
-bool ContinuesName(char c) { return StartsName(c) || IsDigit(c) || c == '.' || c == '-'; }
-char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
-bool EqualsUpper(std::string_view text, std::string_view upper) {
-  if (text.size() != upper.size()) return false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (Upper(text[i]) != upper[i]) return false;
-  }
-  return true;
-}
 
 std::optional<uint8_t> HexDigit(char c) {
   if (IsDigit(c)) return static_cast<uint8_t>(c - '0');
-  const char upper = Upper(c);
+  const char upper = format::UpperAscii(c);
   if (upper >= 'A' && upper <= 'F') return static_cast<uint8_t>(upper - 'A' + 10);
   return std::nullopt;
 }
@@ -63,7 +51,7 @@ class Lexer {
     const char c = Peek();
     if (c == '\'') return ReadQuoted(Token::Kind::kValue, token);
     if (c == '"') return ReadQuoted(Token::Kind::kQuotedName, token);
-    if (Upper(c) == 'X' && Peek(1) == '\'') return ReadHex(token);
+    if (format::UpperAscii(c) == 'X' && Peek(1) == '\'') return ReadHex(token);
     if (IsDigit(c) ||
         ((c == '-' || c == '+' || c == '.') && (IsDigit(Peek(1)) || Peek(1) == '.'))) {
       return ReadNumber(token);
@@ -119,7 +107,7 @@ class Lexer {
       ++at_;
       digits += SkipDigits();
     }
-    if (digits > 0 && Upper(Peek()) == 'E') {
+    if (digits > 0 && format::UpperAscii(Peek()) == 'E') {
       ++at_;
       if (Peek() == '-' || Peek() == '+') ++at_;
       if (SkipDigits() == 0) return Fail("digits of an exponent", Rest());
@@ -170,30 +158,6 @@ Result<std::vector<Token>> Tokenize(std::string_view text) { return Lexer(text).
 
 bool IsKeyword(const Token& token, std::string_view word) {
   return token.kind == Token::Kind::kName && EqualsUpper(token.text, word);
-}
-
-bool IsReserved(std::string_view word) {
-  for (const std::string_view keyword : kKeywords) {
-    if (EqualsUpper(word, keyword)) return true;
-  }
-  return false;
-}
-
-bool IsPlainName(std::string_view name) {
-  if (name.empty() || !StartsName(name[0]) || name == kRowKeyColumn) return false;
-  for (const char c : name) {
-    if (!ContinuesName(c) || (c & 0x80) != 0) return false;
-  }
-  return !IsReserved(name);
-}
-
-std::string NameText(std::string_view name) {
-  return IsPlainName(name) ? std::string(name) : base::QuoteDoubling(name, '"');
-}
-
-std::string ColumnNameText(std::string_view family, std::string_view qualifier) {
-  if (family.empty()) return NameText(qualifier);
-  return NameText(family) + ":" + NameText(qualifier);
 }
 
 Status SyntaxError(const Token& found, std::string_view expected) {

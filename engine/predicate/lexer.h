@@ -6,12 +6,17 @@
 #include <string_view>
 #include <vector>
 
+#include "format/function/names.h"
 #include "format/schema.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
 
+using format::ColumnNameText;
+using format::IsPlainName;
+using format::IsReserved;
 using format::kRowKeyColumn;
+using format::NameText;
 
 struct Token {
   enum class Kind : uint8_t {
@@ -32,17 +37,6 @@ Result<std::vector<Token>> Tokenize(std::string_view text);
 
 /// Whether `token` is the keyword `word` (given in capitals), in any case.
 bool IsKeyword(const Token& token, std::string_view word);
-
-/// Whether `word` is a keyword, in any case.
-bool IsReserved(std::string_view word);
-
-/// Whether `name` can be written in a predicate without quotes and is read as a column name.
-bool IsPlainName(std::string_view name);
-
-/// The name as it is written in a predicate: in quotes unless it is plain.
-std::string NameText(std::string_view name);
-/// The name of a column, with its family unless that is empty.
-std::string ColumnNameText(std::string_view family, std::string_view qualifier);
 
 /// "at position N: expected `expected`, found ...".
 Status SyntaxError(const Token& found, std::string_view expected);

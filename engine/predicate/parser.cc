@@ -8,7 +8,7 @@
 //   values      ( value {, value} ), as many as there are columns
 //   condition   operator value | IS [NOT] NULL
 //               | [NOT] ( BETWEEN value AND value | IN ( [ value {, value} ] ) | PREFIX value
-//                         | CONTAINS value | LIKE 'text%' | LIKE '%text%' )
+//                         | CONTAINS value | REGEXP value | LIKE 'text%' | LIKE '%text%' )
 //   column      in column_parser.h
 //   value       'text' | x'hex' | number | TRUE | FALSE | ?[number]
 //
@@ -23,6 +23,7 @@
 #include "base/status_macros.h"
 #include "engine/predicate/column_parser.h"
 #include "engine/predicate/lexer.h"
+#include "engine/predicate/regexp.h"
 #include "tandem/limits.h"
 #include "tandem/predicate.h"
 
@@ -154,7 +155,7 @@ class PredicateParser {
       return leaf;
     }
     if (tokens_.TakeKeyword("NOT")) {
-      RETURN_IF_ERROR(ParseWordOperator("BETWEEN, IN, PREFIX, CONTAINS or LIKE", &leaf));
+      RETURN_IF_ERROR(ParseWordOperator("BETWEEN, IN, PREFIX, CONTAINS, REGEXP or LIKE", &leaf));
       return Predicate::Not(std::move(leaf));
     }
     if (TakeOperator(&leaf.kind_)) {
@@ -197,8 +198,20 @@ class PredicateParser {
     if (tokens_.TakeKeyword("CONTAINS")) return ParseValue(leaf);
     leaf->kind_ = Kind::kPrefix;
     if (tokens_.TakeKeyword("PREFIX")) return ParseValue(leaf);
+    if (tokens_.TakeKeyword("REGEXP")) return ParseRegexp(leaf);
     if (tokens_.TakeKeyword("LIKE")) return ParseLike(leaf);
     return SyntaxError(tokens_.Peek(), expected);
+  }
+
+  Status ParseRegexp(Predicate* leaf) {
+    leaf->kind_ = Kind::kRegexp;
+    const Token pattern = tokens_.Peek();
+    RETURN_IF_ERROR(ParseValue(leaf));
+    if (pattern.kind == Token::Kind::kParameter) return {};
+    const Status status = CheckRegexp(leaf->values_.back());
+    if (status.ok()) return {};
+    return Status::InvalidArgument("at position " + std::to_string(pattern.position) + ": " +
+                                   std::string(status.message()));
   }
 
   // The only patterns are a prefix and a part: a % at the end or at both, and no other wildcard.

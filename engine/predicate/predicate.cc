@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/quote.h"
+#include "engine/predicate/column_parser.h"
 #include "engine/predicate/lexer.h"
 #include "format/functions.h"
 #include "tandem/limits.h"
@@ -50,16 +51,18 @@ std::string_view OperatorText(Kind kind) {
       return " >= ";
     case Kind::kContains:
       return " CONTAINS ";
+    case Kind::kRegexp:
+      return " REGEXP ";
     default:
       return " PREFIX ";
   }
 }
 
 std::string ColumnText(const Predicate& leaf) {
-  std::string text =
-      TextOf(leaf.functions(), leaf.is_row_key()
-                                   ? std::string(engine::kRowKeyColumn)
-                                   : engine::ColumnNameText(leaf.family(), leaf.qualifier()));
+  std::string text = engine::ColumnText({.family = leaf.family(),
+                                         .qualifier = leaf.qualifier(),
+                                         .is_row_key = leaf.is_row_key(),
+                                         .functions = leaf.functions()});
   if (leaf.type().has_value()) text.append("::").append(ColumnTypeName(*leaf.type()));
   return text;
 }
@@ -192,6 +195,14 @@ Predicate Predicate::WithFunctions(Functions functions) const {
     return Invalid("timestamp_of: the row key has no timestamp");
   }
   Predicate applied = *this;
+  if (engine::TakeFamily(functions)) {
+    if (family_.empty()) applied.family_ = std::exchange(applied.qualifier_, {});
+    if (is_row_key_ || applied.family_.empty() || !applied.qualifier_.empty()) {
+      return Invalid(TextOf(functions, is_row_key_ ? std::string(engine::kRowKeyColumn)
+                                                   : family_ + ":" + qualifier_) +
+                     ": expected the name of a family alone");
+    }
+  }
   applied.functions_ = std::move(functions);
   return applied;
 }
@@ -247,6 +258,10 @@ Predicate Predicate::Prefix(std::string column, std::string prefix) {
 
 Predicate Predicate::Contains(std::string column, std::string part) {
   return Compare(Kind::kContains, std::move(column), {std::move(part)});
+}
+
+Predicate Predicate::Regexp(std::string column, std::string pattern) {
+  return Compare(Kind::kRegexp, std::move(column), {std::move(pattern)});
 }
 
 Predicate Predicate::IsNull(std::string column) {
@@ -305,6 +320,10 @@ Predicate Predicate::Prefix(std::string column, Parameter prefix) {
 
 Predicate Predicate::Contains(std::string column, Parameter part) {
   return CompareWith(Kind::kContains, std::move(column), {&part, 1});
+}
+
+Predicate Predicate::Regexp(std::string column, Parameter pattern) {
+  return CompareWith(Kind::kRegexp, std::move(column), {&pattern, 1});
 }
 
 // Adds a value in whose place the parameter is.

@@ -16,7 +16,7 @@
 #include "engine/query/skip_scan.h"
 #include "engine/read/covered_rows.h"
 #include "format/functions.h"
-#include "format/text_terms.h"
+#include "format/registry/registered.h"
 #include "format/value_text.h"
 #include "index/entries.h"
 
@@ -25,9 +25,8 @@ namespace {
 
 using Kind = BoundNode::Kind;
 
-// Of a part that is looked for: how much of it is looked at, how many trigrams are counted, and how
-// many are read. The rest would rule out little.
-constexpr size_t kPartBytesMax = 1024;
+// Of parts that are looked for: how many trigrams are counted, and how many are read. The rest
+// would rule out little.
 constexpr size_t kTrigramsMax = 32;
 constexpr size_t kTrigramsIntersected = 4;
 // Reading this many entries costs less than reading a row.
@@ -45,6 +44,7 @@ void AddPath(IndexPath path, AccessPath* access) {
     std::move(path.ranges.begin(), path.ranges.end(), std::back_inserter(other.ranges));
     other.nulls |= path.nulls;
     other.of_single_keys &= path.of_single_keys;
+    if (!path.parts.empty()) other.parts += (other.parts.empty() ? "" : ", ") + path.parts;
     if (path.skipped_values.has_value()) other.skipped_values = path.skipped_values;
     // A skip scan has entries of rows without the first column, which `nulls` counts too.
     other.repeats_rows =
@@ -135,7 +135,7 @@ const BoundLeaf* AccessPathFinder::LeafServed(const BoundNode& node,
 }
 
 bool AccessPathFinder::IsAskedFor(const format::IndexRecord& index) const {
-  return index.state != format::IndexState::kDropping &&
+  return index.state != format::IndexState::kDropping && !format::IsUnusable(index) &&
          (only_.empty() || std::ranges::find(only_, &index) != only_.end());
 }
 
@@ -184,8 +184,8 @@ AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundNode& node) const 
   if (leaf.is_row_key) return AccessByKeys(leaf);
   std::vector<AndWay> ways;
   for (const format::IndexRecord& index : table_.indexes) {
-    if (!index.where.has_value() || !MayUse(index, node)) continue;
-    ASSIGN_OR_RETURN(std::optional<AndWay> way, WayByPartial(index, node));
+    if (!index.needs_order() || !MayUse(index, node)) continue;
+    ASSIGN_OR_RETURN(std::optional<AndWay> way, WayInOrder(index, node));
     if (!way.has_value()) continue;
     way->access.exact &= !way->access.is_intersection();
     ways.push_back(*std::move(way));
@@ -198,9 +198,9 @@ AccessPathFinder::Found AccessPathFinder::FindLeaf(const BoundNode& node) const 
 
 AccessPathFinder::Found AccessPathFinder::FindOfAllRows(const BoundNode& node) const {
   const BoundLeaf& leaf = node.leaf;
-  if (leaf.part.has_value()) return FindTrigrams(leaf);
+  if (leaf.test.has_value()) return FindTrigrams(leaf);
   const auto may_use = [&](const format::IndexRecord& candidate) {
-    return !candidate.where.has_value() && MayUse(candidate, node);
+    return !candidate.needs_order() && MayUse(candidate, node);
   };
   const auto may_cover = [&](const format::IndexRecord& candidate) {
     const auto covering = std::span(indexes_).first(covering_);
@@ -212,15 +212,15 @@ AccessPathFinder::Found AccessPathFinder::FindOfAllRows(const BoundNode& node) c
   return std::optional(AccessBy(*index, leaf));
 }
 
-// By its conditions on the first columns, else by all of its entries, unless rows without any cell
-// that the index depends on may match.
-Result<std::optional<AndWay>> AccessPathFinder::WayByPartial(const format::IndexRecord& index,
-                                                             const BoundNode& node) const {
+// By its conditions on the first columns, else by all entries of a partial index, unless rows
+// without any cell that the index depends on may match.
+Result<std::optional<AndWay>> AccessPathFinder::WayInOrder(const format::IndexRecord& index,
+                                                           const BoundNode& node) const {
   if (std::optional<CompositeRanges> ranges = FindCompositeRanges(index, node)) {
     ASSIGN_OR_RETURN(AndWay way, WayByComposite(index, *std::move(ranges)));
     return std::optional(std::move(way));
   }
-  if (HasRowsWithoutCells(index)) return std::optional<AndWay>();
+  if (!index.where.has_value() || HasRowsWithoutCells(index)) return std::optional<AndWay>();
   AndWay way{.access = {.paths = {}, .exact = false}, .conditions = {}};
   way.access.paths.push_back({.index = &index,
                               .ranges = {format::KeyRange()},
@@ -259,7 +259,8 @@ AccessPathFinder::Found AccessPathFinder::FindTrigrams(const BoundLeaf& leaf) co
 
 bool AccessPathFinder::HasTrigrams(const format::IndexRecord& index, const BoundLeaf& leaf) {
   const format::IndexColumnRecord& column = index.columns[0];
-  if (!leaf.part.has_value() || leaf.lacks_part || !format::IsUtf8(*leaf.part)) return false;
+  if (!leaf.test.has_value() || leaf.test->negated || !format::IsUtf8(leaf.test->part))
+    return false;
   Functions functions = leaf.column.functions;
   functions.push_back(Function::Trigrams());
   format::PinFunctions(functions);
@@ -267,37 +268,92 @@ bool AccessPathFinder::HasTrigrams(const format::IndexRecord& index, const Bound
          column.type == ColumnType::kText && column.functions == functions;
 }
 
-// A row that contains the part has all trigrams of it. The rarest one finds the candidates; others
+// A row that contains a part has all trigrams of it. The rarest one finds the candidates; others
 // rule out some, as long as they are not much more frequent.
 AccessPathFinder::Found AccessPathFinder::AccessByTrigrams(const format::IndexRecord& index,
                                                            const BoundLeaf& leaf) const {
   if (!HasTrigrams(index, leaf)) return std::optional<AccessPath>();
-  format::ValueList trigrams;
-  format::AddTrigrams(std::string_view(*leaf.part).substr(0, kPartBytesMax), &trigrams);
-  std::set<std::string> keys;
-  for (size_t i = 0; i < trigrams.size() && keys.size() < kTrigramsMax; ++i) {
-    std::string key;
-    if (format::AppendKeyIfFits(index.columns[0], trigrams[i], &key)) keys.insert(std::move(key));
+  const std::vector<LiteralParts> needed = PartsNeededBy(*leaf.test);
+  size_t part_count = 0;
+  for (const LiteralParts& parts : needed) part_count += parts.size();
+  std::vector<CountedPath> counted;
+  for (const LiteralParts& parts : needed) {
+    const size_t trigrams_max = std::max<size_t>(1, kTrigramsMax / part_count);
+    ASSIGN_OR_RETURN(std::vector<CountedPath> paths, PathsToParts(index, parts, trigrams_max));
+    if (leaf.test->regexp != nullptr) {
+      for (CountedPath& each : paths) each.path.parts = Described(parts);
+    }
+    std::ranges::move(paths, std::back_inserter(counted));
   }
-  std::vector<std::pair<uint64_t, AccessPath>> by_entries;
-  for (const std::string& key : keys) {
-    AccessPath access;
-    access.paths.push_back(
-        {.index = &index, .ranges = {format::EqualRange(key)}, .of_single_keys = true});
-    ASSIGN_OR_RETURN(const EntryCount entries,
-                     CountEntries(clusters_, access, Precision::kExact, cancellation_));
-    by_entries.emplace_back(entries.total(), std::move(access));
-  }
-  if (by_entries.empty()) return std::optional<AccessPath>();
-  std::ranges::stable_sort(by_entries, {}, [](const auto& counted) { return counted.first; });
-  AccessPath access = std::move(by_entries[0].second);
-  const uint64_t rare = by_entries[0].first;
-  for (size_t i = 1; i < std::min(by_entries.size(), kTrigramsIntersected); ++i) {
-    if (by_entries[i].first / kEntriesPerRow > rare) break;
-    access.intersected.push_back(std::move(by_entries[i].second.paths));
+  if (counted.empty()) return std::optional<AccessPath>();
+  std::ranges::stable_sort(counted, {}, &CountedPath::entries);
+  AccessPath access;
+  access.paths.push_back(std::move(counted[0].path));
+  for (size_t i = 1; i < std::min(counted.size(), kTrigramsIntersected); ++i) {
+    if (counted[i].entries / kEntriesPerRow > counted[0].entries) break;
+    access.intersected.push_back({std::move(counted[i].path)});
   }
   access.own = access.intersected.size();
   return std::optional(std::move(access));
+}
+
+// Of several parts the rarest trigrams of each are one path, the second ones another; of a part
+// with fewer trigrams than others the last one counts again.
+Result<std::vector<AccessPathFinder::CountedPath>> AccessPathFinder::PathsToParts(
+    const format::IndexRecord& index, const LiteralParts& parts, size_t trigrams_max) const {
+  std::vector<std::vector<CountedPath>> by_part;
+  size_t longest = 0;
+  for (const LiteralPart& part : parts) {
+    ASSIGN_OR_RETURN(by_part.emplace_back(), PathsToPart(index, part, trigrams_max));
+    if (by_part.back().empty()) return std::vector<CountedPath>();
+    longest = std::max(longest, by_part.back().size());
+  }
+  if (by_part.size() == 1) return std::move(by_part[0]);
+  std::vector<CountedPath> paths(std::min(longest, kTrigramsIntersected));
+  for (size_t i = 0; i < paths.size(); ++i) {
+    std::vector<format::KeyRange> ranges;
+    for (const std::vector<CountedPath>& of_part : by_part) {
+      const CountedPath& next = of_part[std::min(i, of_part.size() - 1)];
+      paths[i].entries += next.entries;
+      ranges.insert(ranges.end(), next.path.ranges.begin(), next.path.ranges.end());
+    }
+    paths[i].path = {.index = &index,
+                     .ranges = Unite(std::move(ranges)),
+                     .repeats_rows = true,
+                     .of_single_keys = true};
+  }
+  return paths;
+}
+
+Result<std::vector<AccessPathFinder::CountedPath>> AccessPathFinder::PathsToPart(
+    const format::IndexRecord& index, const LiteralPart& part, size_t trigrams_max) const {
+  std::set<std::set<std::string>> keys;
+  for (const TrigramForms& forms : part.trigrams) {
+    if (keys.size() == trigrams_max) break;
+    std::set<std::string> keys_of_forms;
+    const bool fit = std::ranges::all_of(forms, [&](const std::string& form) {
+      std::string key;
+      if (!format::AppendKeyIfFits(index.columns[0], form, &key)) return false;
+      keys_of_forms.insert(std::move(key));
+      return true;
+    });
+    if (fit) keys.insert(std::move(keys_of_forms));
+  }
+  std::vector<CountedPath> paths;
+  for (const std::set<std::string>& forms : keys) {
+    std::vector<format::KeyRange> ranges;
+    for (const std::string& key : forms) ranges.push_back(format::EqualRange(key));
+    AccessPath access;
+    access.paths.push_back({.index = &index,
+                            .ranges = std::move(ranges),
+                            .repeats_rows = forms.size() > 1,
+                            .of_single_keys = true});
+    ASSIGN_OR_RETURN(const EntryCount entries,
+                     CountEntries(clusters_, access, Precision::kExact, cancellation_));
+    paths.push_back({entries.total(), std::move(access.paths[0])});
+  }
+  std::ranges::stable_sort(paths, {}, &CountedPath::entries);
+  return paths;
 }
 
 AccessPathFinder::Found AccessPathFinder::FindOr(const BoundNode& node) const {
@@ -332,8 +388,8 @@ Result<std::vector<AndWay>> AccessPathFinder::FindWays(const BoundNode& node,
   for (const format::IndexRecord* const each : indexes_) {
     const format::IndexRecord& index = *each;
     if (!MayUse(index, node)) continue;
-    if (index.where.has_value()) {
-      ASSIGN_OR_RETURN(std::optional<AndWay> way, WayByPartial(index, node));
+    if (index.needs_order()) {
+      ASSIGN_OR_RETURN(std::optional<AndWay> way, WayInOrder(index, node));
       if (way.has_value()) ways.push_back(*std::move(way));
       continue;
     }

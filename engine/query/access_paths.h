@@ -65,7 +65,8 @@ class AccessPathFinder {
 
   /// Whether the index can serve conditions on the leaf's column: as its first one.
   static bool Serves(const format::IndexRecord& index, const BoundLeaf& leaf);
-  /// Whether it is over the trigrams of what the leaf looks for a part in.
+  /// Whether it is over the trigrams of what the leaf looks for a part in. There may be none to
+  /// look up.
   static bool HasTrigrams(const format::IndexRecord& index, const BoundLeaf& leaf);
   /// The index with the fewest columns that serves the leaf, of those that `may_use` is true of;
   /// nullptr: there is none.
@@ -89,6 +90,17 @@ class AccessPathFinder {
   Found FindOfAllRows(const BoundNode& node) const;
   Found FindTrigrams(const BoundLeaf& leaf) const;
   Found AccessByTrigrams(const format::IndexRecord& index, const BoundLeaf& leaf) const;
+  struct CountedPath {
+    uint64_t entries = 0;
+    IndexPath path;
+  };
+  /// Paths to the rows with one of the parts, the one with the fewest entries first.
+  Result<std::vector<CountedPath>> PathsToParts(const format::IndexRecord& index,
+                                                const LiteralParts& parts,
+                                                size_t trigrams_max) const;
+  /// By each trigram of the part, at most that many of them.
+  Result<std::vector<CountedPath>> PathsToPart(const format::IndexRecord& index,
+                                               const LiteralPart& part, size_t trigrams_max) const;
   /// `group`: the AND that the leaf is in, whose conditions on the first column serve better.
   Found FindSkipScan(const BoundLeaf& leaf, const BoundNode* group) const;
   Found FindOr(const BoundNode& node) const;
@@ -103,8 +115,8 @@ class AccessPathFinder {
   bool IsAskedFor(const format::IndexRecord& index) const;
   /// Whether the index may be used for rows that satisfy `node`.
   bool MayUse(const format::IndexRecord& index, const BoundNode& node) const;
-  Result<std::optional<AndWay>> WayByPartial(const format::IndexRecord& index,
-                                             const BoundNode& node) const;
+  Result<std::optional<AndWay>> WayInOrder(const format::IndexRecord& index,
+                                           const BoundNode& node) const;
 
   const format::TableRecord& table_;
   const std::vector<Cluster>& clusters_;

@@ -25,8 +25,8 @@ bool HasSingleValues(const BoundLeaf& leaf) {
 
 class RangeMaker {
  public:
-  RangeMaker(const std::vector<ColumnParts>& columns, bool is_partial, CompositeRanges* out)
-      : columns_(columns), is_partial_(is_partial), out_(*out) {}
+  RangeMaker(const std::vector<ColumnParts>& columns, bool all_may_be_absent, CompositeRanges* out)
+      : columns_(columns), all_may_be_absent_(all_may_be_absent), out_(*out) {}
 
   // `known` of the columns before are in the prefix with a value.
   void Extend(size_t column, size_t known, const std::string& prefix) {
@@ -42,7 +42,7 @@ class RangeMaker {
     const std::string without = prefix + parts.absent;
     if (!is_last) {
       Extend(column + 1, known, without);
-    } else if (known > 0 || is_partial_) {
+    } else if (known > 0 || all_may_be_absent_) {
       Add(format::StartingWith(without), known);
     }
   }
@@ -58,7 +58,7 @@ class RangeMaker {
   }
 
   const std::vector<ColumnParts>& columns_;
-  const bool is_partial_;
+  const bool all_may_be_absent_;
   CompositeRanges& out_;
 };
 
@@ -88,7 +88,7 @@ std::optional<CompositeRanges> FindCompositeRanges(const format::IndexRecord& in
                                                    const BoundNode& node) {
   if (!index.is_of_several()) return std::nullopt;
   const std::span<const BoundNode> conditions = ConditionsOf(node);
-  const bool is_partial = index.where.has_value();
+  const bool needs_order = index.needs_order();
   CompositeRanges found;
   std::vector<ColumnParts> columns;
   size_t ranges = 1;
@@ -100,15 +100,15 @@ std::optional<CompositeRanges> FindCompositeRanges(const format::IndexRecord& in
     ColumnParts parts{.values = RangesOf(leaf, column), .absent = {}};
     ranges *= parts.values.size() + 1;
     const bool is_first = columns.empty();
-    if (ranges > kCompositeRangesMax && !(is_partial && is_first)) break;
+    if (ranges > kCompositeRangesMax && !(needs_order && is_first)) break;
     format::AppendAbsentKey(column, &parts.absent);
     columns.push_back(std::move(parts));
     found.conditions.push_back(*condition);
     if (!HasSingleValues(leaf) || columns.size() == kCompositeColumnsMax) break;
   }
-  if (columns.size() < (is_partial ? 1 : 2)) return std::nullopt;
+  if (columns.size() < (needs_order ? 1 : 2)) return std::nullopt;
   found.of_first = columns.front().values;
-  RangeMaker(columns, is_partial, &found).Extend(0, 0, {});
+  RangeMaker(columns, needs_order, &found).Extend(0, 0, {});
   found.whole = Unite(std::move(found.whole));
   found.partial = Unite(std::move(found.partial));
   return found;

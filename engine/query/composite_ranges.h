@@ -2,7 +2,7 @@
 // the first columns and any values of the one after them, in each combination, and the absent value
 // besides in each place but all, which stands for a column that is not known in a source
 // (engine/source/column_order.h).
-// In a partial index all of them may be absent.
+// In an index that depends on columns without a place in its entries all of them may be absent.
 #pragma once
 
 #include <cstddef>
@@ -31,9 +31,9 @@ inline constexpr size_t kCompositeRangesMax = 1024;
 inline constexpr size_t kCompositeColumnsMax = 5;
 
 /// Of the conditions of `node`, an AND or a single one. nullopt: they are on fewer than two of the
-/// first columns (one, if the index is partial), or may be satisfied by an absent value. A partial
-/// index has entries without any of the columns besides: of sources that have those of its
-/// predicate alone.
+/// first columns (one, if IndexRecord::needs_order), or may be satisfied by an absent value. An
+/// index that needs order has entries without any of the columns besides: of sources that have
+/// those of its predicate alone, or not all that concat joins.
 std::optional<CompositeRanges> FindCompositeRanges(const format::IndexRecord& index,
                                                    const BoundNode& node);
 

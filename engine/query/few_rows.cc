@@ -72,7 +72,7 @@ class Finder {
     if (root_.kind != BoundNode::Kind::kLeaf || root_.leaf.accepts_null) return false;
     index_ =
         AccessPathFinder::IndexFor(*view_.table, root_.leaf, [](const format::IndexRecord& index) {
-          return index.state != format::IndexState::kDropping && !index.where.has_value();
+          return index.state != format::IndexState::kDropping && !index.needs_order();
         });
     if (index_ == nullptr) return false;
     ranges_ = RangesOf(root_.leaf, index_->columns[0]);

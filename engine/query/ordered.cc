@@ -58,7 +58,7 @@ class OrderedSource final : public RowSource {
             std::min(query.context->resources.read_buffer_bytes / kBatchPart, kBatchBytesMax)),
         batch_charge_(query.context->resources.memory, base::MemoryPart::kHits),
         pieces_(query.context->schema),
-        puts_(query.ordering->index == nullptr ? 0 : query.ordering->index->columns.size()) {}
+        puts_(query.ordering->index == nullptr ? 0 : query.ordering->index->places()) {}
 
   Result<bool> NextBatch(format::RowBatch* batch) override {
     if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
@@ -428,10 +428,9 @@ Result<bool> OrderedSource::NextOf(ConcatenatingIterator* chain, const format::K
     if (!is_row) return false;
     if (query_.ordering->index == nullptr) return true;
     const format::Cell row_put = format::RowKeyPut(chain->key());
-    for (size_t i = 0; i < puts_.size(); ++i) {
-      const format::IndexColumnRecord& column = index().columns[i];
-      puts_[i] = column.is_of_row_key() ? &row_put : FindNewest(column, chain->visible());
-    }
+    index().ForEachPlace([&](const format::IndexColumnRecord& column, size_t place) {
+      puts_[place] = column.is_of_row_key() ? &row_put : FindNewest(column, chain->visible());
+    });
     entry_.clear();
     format::AppendEntry(index(), puts_, &entry_);
     if (range.Contains(entry_) && IsAfterPosition(chain->key())) return true;

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "engine/predicate/implication.h"
-#include "format/functions.h"
+#include "format/registry/registered.h"
 #include "index/key.h"
 
 namespace tandem::engine {
@@ -38,20 +38,14 @@ bool IsTrueOfAbsent(const Condition& condition) {
              : std::ranges::any_of(condition.children, IsTrueOfAbsent);
 }
 
-bool IsPinnedByOthers(const format::IndexPredicate& predicate) {
-  return std::ranges::any_of(predicate.columns, [](const format::IndexColumnRecord& column) {
-    return format::ArePinnedByOthers(column.functions);
-  });
-}
-
 }  // namespace
 
 bool CoversRows(const format::TableRecord& table, const format::IndexRecord& index,
                 const BoundNode& node) {
   if (!index.where.has_value()) return true;
   const format::IndexPredicate& predicate = *index.where;
-  return !IsPinnedByOthers(predicate) &&
-         FindExpiring(table, predicate, predicate.root) == nullptr && Implies(node, predicate);
+  return !format::IsUnusable(index) && FindExpiring(table, predicate, predicate.root) == nullptr &&
+         Implies(node, predicate);
 }
 
 bool HasRowsWithoutCells(const format::IndexRecord& index) {
@@ -60,9 +54,7 @@ bool HasRowsWithoutCells(const format::IndexRecord& index) {
 
 std::string WhyNotCovering(const format::TableRecord& table, const format::IndexRecord& index) {
   const format::IndexPredicate& predicate = *index.where;
-  if (IsPinnedByOthers(predicate)) {
-    return "its predicate was made with another version of Unicode: drop it and create it again";
-  }
+  if (format::IsUnusable(index)) return format::WhyUnusable(index);
   const format::IndexColumnRecord* column = FindExpiring(table, predicate, predicate.root);
   if (column != nullptr) {
     return "rows may come to satisfy its WHERE " + predicate.text + " when cells of " +

@@ -23,7 +23,7 @@
 #include "engine/query/partial_index.h"
 #include "engine/read/concatenating_iterator.h"
 #include "engine/source/column_order.h"
-#include "format/functions.h"
+#include "format/registry/registered.h"
 #include "index/entries.h"
 
 namespace tandem::engine {
@@ -72,10 +72,27 @@ bool AsksRowsOnly(const BoundNode& root) {
          });
 }
 
+// A pattern of which no index over trigrams knows what every match has.
+bool IsWithoutParts(const BoundLeaf& leaf) {
+  return leaf.test.has_value() && leaf.test->regexp != nullptr && PartsNeededBy(*leaf.test).empty();
+}
+
+// The one that the index would serve if it had parts; nullptr: there is none.
+const BoundLeaf* LeafWithoutParts(const BoundNode& node, const format::IndexRecord& index) {
+  if (node.kind == Kind::kLeaf) {
+    const bool is_it = AccessPathFinder::HasTrigrams(index, node.leaf) && IsWithoutParts(node.leaf);
+    return is_it ? &node.leaf : nullptr;
+  }
+  for (const BoundNode& child : node.children) {
+    if (const BoundLeaf* const leaf = LeafWithoutParts(child, index); leaf != nullptr) return leaf;
+  }
+  return nullptr;
+}
+
 bool HasLeafOf(const BoundNode& node, const format::IndexRecord& index) {
   if (node.kind == Kind::kLeaf) {
-    return AccessPathFinder::Serves(index, node.leaf) ||
-           AccessPathFinder::HasTrigrams(index, node.leaf);
+    if (AccessPathFinder::Serves(index, node.leaf)) return true;
+    return AccessPathFinder::HasTrigrams(index, node.leaf) && !IsWithoutParts(node.leaf);
   }
   return std::any_of(node.children.begin(), node.children.end(),
                      [&](const BoundNode& child) { return HasLeafOf(child, index); });
@@ -95,13 +112,15 @@ bool HasLeafOfColumn(const BoundNode& node, const format::IndexColumnRecord& col
 // Why the index does not lead to a superset of the matches.
 std::string WhyNotServing(const format::TableRecord& table, const BoundPredicate& predicate,
                           const format::IndexRecord& index) {
+  if (format::IsUnusable(index)) return format::WhyUnusable(index);
   if (!CoversRows(table, index, predicate.root())) return WhyNotCovering(table, index);
   const format::IndexColumnRecord& column = index.columns[0];
-  if (format::ArePinnedByOthers(column.functions)) {
-    return "it was made with another version of Unicode: drop it and create it again";
-  }
   if (HasLeafOf(predicate.root(), index)) {
     return "a row may match without the condition on " + format::Described(column);
+  }
+  if (const BoundLeaf* const leaf = LeafWithoutParts(predicate.root(), index); leaf != nullptr) {
+    return "no literal part of three characters is in every match of the pattern of " +
+           format::Described(leaf->column);
   }
   if (HasLeafOfColumn(predicate.root(), column) && format::IsMultiValued(column)) {
     return "its entries do not tell of rows of which no value satisfies a condition";
@@ -389,20 +408,29 @@ class QueryPlanner {
                 " values of the first";
       }
     }
+    std::set<std::string> parts;
+    for (const IndexPath* path : access.AllPaths()) {
+      if (!path->parts.empty()) parts.insert(path->parts);
+    }
+    for (const std::string& each : parts) {
+      text += (each == *parts.begin() ? "; looks for " : " and for ") + each;
+    }
     const bool narrows = std::ranges::any_of(access.paths, [](const IndexPath& path) {
-      return path.narrow.has_value() && !path.index->where.has_value();
+      return path.narrow.has_value() && !path.index->needs_order();
     });
-    const bool is_partial = std::ranges::any_of(
-        access.paths, [](const IndexPath& path) { return path.index->where.has_value(); });
+    const auto needing = std::ranges::find_if(
+        access.paths, [](const IndexPath& path) { return path.index->needs_order(); });
     const bool in_order = std::ranges::all_of(
         plan_.clusters, [](const Cluster& cluster) { return cluster.in_order; });
     if (narrows && !in_order) {
       text += ", the first alone where timestamps go back or files are newer than the snapshot";
     }
-    if (is_partial && !in_order) {
+    if (needing != access.paths.end() && !in_order) {
+      text += needing->index->where.has_value() ? "; a partial index"
+                                                : "; an index over a concat of columns";
       text +=
-          "; a partial index is not used, and sources are scanned, where timestamps go back or "
-          "files are newer than the snapshot";
+          " is not used, and sources are scanned, where timestamps go back or files are newer than "
+          "the snapshot";
     }
     return text;
   }
@@ -488,6 +516,10 @@ Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
 Result<const format::IndexRecord*> IndexOfOrder(const format::TableRecord& table,
                                                 const std::string& name) {
   ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexNamed(table, name));
+  if (format::IsUnusable(*index)) {
+    return Status::InvalidArgument("index '" + name +
+                                   "' gives no order: " + format::WhyUnusable(*index));
+  }
   if (!format::IsMultiValued(index->columns[0])) return index;
   return Status::InvalidArgument("index '" + name +
                                  "' has several entries of a row: rows have no order by it");

@@ -199,8 +199,9 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
   if (!ordering.position.has_value()) {
     ordering.position = PositionUnder(predicate.root(), *ordering.index, options.descending);
   }
-  // A partial index has not all rows: matches are found as they are without an order, and sorted.
-  if (ordering.index->where.has_value()) return {};
+  // Entries have not all rows, or not their place: matches are found as they are without an order,
+  // and sorted.
+  if (ordering.index->needs_order()) return {};
   if (ordering.is_global) {
     if (!options.no_scan || query->plan.access.has_value()) return {};
     return Status::InvalidArgument("the query would scan table " + base::Quote(table.name) +
@@ -343,6 +344,15 @@ Status SkipOffset(Query* query, bool is_condition_of_order) {
                    &skipped);
 }
 
+// Those that the key of an entry is made of.
+ColumnSet ColumnsOf(const format::IndexRecord& index) {
+  ColumnSet columns;
+  index.ForEachPlace([&columns](const format::IndexColumnRecord& column, size_t) {
+    if (!column.is_of_row_key()) columns.Add(column.family, column.qualifier);
+  });
+  return columns;
+}
+
 // Prepares the query with its predicate bound.
 Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
                            BoundPredicate predicate, TableView view) {
@@ -366,17 +376,15 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   QueryOptions options = asked;
   if (!options.order_by.empty()) {
     ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options, request.from));
-    for (const format::IndexColumnRecord& column : query.ordering->index->columns) {
-      if (!column.is_of_row_key()) ordering.Add(column.family, column.qualifier);
-    }
+    ordering = ColumnsOf(*query.ordering->index);
     // To walk an index in its order needs no condition on its column.
-    const bool may_walk = !query.ordering->index->where.has_value() && !query.ordering->is_global;
+    const bool may_walk = !query.ordering->index->needs_order() && !query.ordering->is_global;
     if (may_walk && options.use_index == options.order_by && !options.no_index) {
       options.use_index.clear();
     }
   }
   const auto* const order = query.ordering.has_value() ? query.ordering->index : nullptr;
-  schema.Decode(ordering, predicate.Columns(), predicate.MayAcceptAbsent());
+  schema.Decode(ordering, predicate);
   // An ordered count reads its rows.
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation,
@@ -422,12 +430,14 @@ Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::Tabl
     return Status::InvalidArgument(
         "any_version and order_by are both given: a row has its place by the newest version alone");
   }
-  const ParameterValues none;
-  ASSIGN_OR_RETURN(BoundPredicate predicate,
-                   BoundPredicate::Bind(request.predicate, table, cancellation,
-                                        request.values == nullptr ? none : *request.values,
-                                        request.query.any_version ? DecidingVersions::kAny
-                                                                  : DecidingVersions::kNewest));
+  ASSIGN_OR_RETURN(
+      BoundPredicate predicate,
+      BoundPredicate::Bind(request.predicate, table,
+                           {.cancellation = cancellation,
+                            .values = request.values,
+                            .versions = request.query.any_version ? DecidingVersions::kAny
+                                                                  : DecidingVersions::kNewest,
+                            .functions = request.resources.functions}));
   const bool has_rows = request.global != nullptr && !request.global->index.empty();
   if (has_rows) return AmongRows(predicate, request.global->rows);
   return predicate;

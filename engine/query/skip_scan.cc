@@ -49,7 +49,7 @@ class FirstValues {
 }  // namespace
 
 bool IsOnSecondColumn(const format::IndexRecord& index, const BoundLeaf& leaf) {
-  return index.columns.size() > 1 && !index.where.has_value() && !leaf.is_row_key &&
+  return index.columns.size() > 1 && !index.needs_order() && !leaf.is_row_key &&
          leaf.has_ranges() && !leaf.accepts_null &&
          format::HasSameValues(index.columns[1], leaf.column);
 }

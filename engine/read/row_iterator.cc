@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "engine/read/visible_column.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {
@@ -60,11 +61,29 @@ Result<bool> RowIterator::Decide(bool single_source, bool decided) {
     if (!exists) return false;
   }
   if (context_->predicate.has_value() && !(single_source && decided)) {
+    if (row_.is_partial() && !whole_families_.empty()) RETURN_IF_ERROR(DecideFamilies());
     ASSIGN_OR_RETURN(const bool matches, context_->predicate->Matches(key_, row_.visible()));
     if (!matches) return false;
   }
   if (!context_->schema.needs_cells) return true;
   return ReturnsCells();
+}
+
+// Of a row whose columns need not fit in memory.
+Status RowIterator::DecideFamilies() {
+  BoundPredicate& predicate = *context_->predicate;
+  const ReadSchema& schema = context_->schema;
+  ASSIGN_OR_RETURN(RowColumns row, OpenColumns(schema, locations_, whole_families_, &blocks_));
+  std::vector<format::Cell> scratch, visible;
+  predicate.BeginColumns();
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, row.stream->Next());
+    if (!more) return {};
+    RETURN_IF_ERROR(context_->CheckGoOn());
+    AssignVisible(*row.stream, schema, &scratch, &visible);
+    ASSIGN_OR_RETURN(const bool goes_on, predicate.AddColumn(visible));
+    if (!goes_on) return {};
+  }
 }
 
 // Whether the row, which is not single-source, has a visible cell. Without every_row only decoded

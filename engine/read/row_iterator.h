@@ -55,6 +55,8 @@ class RowIterator {
       : context_(context),
         row_(context->schema, &context->counters),
         blocks_(&context->counters),
+        whole_families_(context->predicate.has_value() ? context->predicate->WholeFamilies()
+                                                       : ColumnSet()),
         existence_(context, &blocks_),
         pieces_(context->schema) {}
 
@@ -83,11 +85,13 @@ class RowIterator {
 
  private:
   Result<bool> Decide(bool single_source, bool decided);
+  Status DecideFamilies();
   Result<bool> Exists();
   Result<bool> ReturnsCells();
   Status OpenPieces();
 
   BlockMemo blocks_;
+  const ColumnSet whole_families_;  // That the predicate reads.
   ExistenceCheck existence_;
   RowPieces pieces_;
   std::optional<RowView> first_piece_;  // Of a large row that was opened.

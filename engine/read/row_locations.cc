@@ -183,7 +183,8 @@ void ColumnSources::AddMemstores(std::span<const MemRow* const> rows) {
   format::SortCells(recent);
   for (const format::Cell& cell : recent) bytes_ += cell.qualifier.size() + cell.value.size();
   sources_.push_back(format::NewCellStream(std::move(recent), nullptr));
-  const VersionsWanted wanted{schema_.table.get(), schema_.point, schema_.versions};
+  const uint32_t versions = schema_.point.older_decide ? UINT32_MAX : schema_.versions;
+  const VersionsWanted wanted{schema_.table.get(), schema_.point, versions};
   for (size_t tree = 0; tree < trees_->count(); ++tree) {
     sources_.push_back(NewTreeStream(trees_, tree, wanted, columns_));
   }

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "format/coding.h"
 #include "format/key_head.h"
+#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
@@ -96,7 +97,7 @@ FlushedRows::Recorder::Recorder(const format::TableRecord& table,
     : memory_(std::move(memory)), record_(new FlushedRows) {
   std::vector<Column>& columns = record_->columns_;
   for (const format::IndexRecord& index : table.indexes) {
-    if (index.is_of_several()) continue;
+    if (!format::MayDie(index)) continue;
     columns.push_back({index.columns[0].family, index.columns[0].qualifier});
   }
   std::sort(columns.begin(), columns.end());

@@ -76,12 +76,26 @@ void MemstoreSum::Add(const RegionVersion& region) {
   }
 }
 
+namespace {
+
+const format::FunctionRegistry kNoFunctions;
+
+}  // namespace
+
+RegionSet::RegionSet(base::MemoryAccount* account, uint32_t chain_cells_max,
+                     const format::FunctionRegistry* functions)
+    : account_(account),
+      chain_cells_max_(chain_cells_max),
+      functions_(functions == nullptr ? kNoFunctions : *functions) {}
+
 RegionSet::Addition RegionSet::Prepare(const format::TableRecord& record,
                                        std::vector<format::RegionRecord> regions) const {
   std::sort(regions.begin(), regions.end(),
             [](const auto& a, const auto& b) { return a.start_key < b.start_key; });
   auto table = std::make_shared<Table>();
-  table->record = std::make_shared<const format::TableRecord>(record);
+  auto resolved = std::make_shared<format::TableRecord>(record);
+  format::Resolve(functions_, resolved.get());
+  table->record = std::move(resolved);
   for (const format::RegionRecord& region : regions) {
     table->regions.push_back(NewRegion(region, table->record));
   }

@@ -16,6 +16,7 @@
 #include "base/mutex.h"
 #include "engine/region/region.h"
 #include "engine/storage/catalog.h"
+#include "format/registry/registered.h"
 #include "format/schema.h"
 #include "index/key.h"
 
@@ -64,17 +65,18 @@ class MemstoreSum {
 class RegionSet {
  public:
   /// `account` (may be null) counts the memstores and outlives them; `chain_cells_max` is passed to
-  /// them.
+  /// them. Tables call `functions`, which outlive it; null: there are none.
   explicit RegionSet(base::MemoryAccount* account = nullptr,
-                     uint32_t chain_cells_max = kChainCellsMax)
-      : account_(account), chain_cells_max_(chain_cells_max) {}
+                     uint32_t chain_cells_max = kChainCellsMax,
+                     const format::FunctionRegistry* functions = nullptr);
 
   /// A table that is ready to be added: adding it cannot fail.
   struct Addition {
     std::map<format::TableId, std::shared_ptr<const Table>> by_id;
     std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name;
   };
-  /// Makes a table with empty regions. Requires: `regions` tile the key space.
+  /// Makes a table with empty regions, with the record resolved (format/registry/registered.h).
+  /// Requires: `regions` tile the key space.
   Addition Prepare(const format::TableRecord& table,
                    std::vector<format::RegionRecord> regions) const;
   /// Allocates nothing.
@@ -114,6 +116,8 @@ class RegionSet {
   std::vector<std::shared_ptr<const Table>> tables() const EXCLUDES(mutex_);
   std::vector<std::shared_ptr<Region>> regions() const EXCLUDES(mutex_);
 
+  const format::FunctionRegistry& functions() const { return functions_; }
+
   /// Bytes of all memstores of all regions.
   uint64_t memstore_bytes() const EXCLUDES(mutex_);
   /// The oldest operation that is not in a file yet; kSequenceMax when there is none.
@@ -122,6 +126,7 @@ class RegionSet {
  private:
   base::MemoryAccount* const account_;
   const uint32_t chain_cells_max_;
+  const format::FunctionRegistry& functions_;
   mutable base::Mutex mutex_;
   std::map<format::TableId, std::shared_ptr<const Table>> by_id_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const Table>, std::less<>> by_name_ GUARDED_BY(mutex_);

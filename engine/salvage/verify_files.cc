@@ -165,7 +165,7 @@ Status VerifyStoreFile(const NamedStoreFile& file, bool deep, VerifyReport* repo
   // Rows may be whole: the scan says which are not.
   if (opened == nullptr) return ScanStoreFile(file, &findings);
   RETURN_IF_ERROR(format::VerifyBlocks(*opened, &findings));
-  return format::VerifyRows(opened.get(), deep, &findings);
+  return format::VerifyRows(opened.get(), {.deep = deep}, &findings);
 }
 
 Status VerifyIndexesOf(const NamedStoreFile& file, std::optional<std::string_view> index,
@@ -180,9 +180,13 @@ Status VerifyIndexesOf(const NamedStoreFile& file, std::optional<std::string_vie
       return Status::NotFound(file.name + ": no index " + base::Quote(*index) +
                               " when it was written");
     }
+    if (format::IsUnusable(*record)) {
+      return Status::Unsupported(file.name + ": index " + base::Quote(*index) +
+                                 " cannot be checked: " + format::WhyUnusable(*record));
+    }
     only = record->id;
   }
-  return format::VerifyIndexes(opened.get(), only, &findings);
+  return format::VerifyIndexes(opened.get(), {.only = only}, &findings);
 }
 
 Status VerifyFiles(std::unique_ptr<base::Directory> directory, bool deep, VerifyReport* report) {

@@ -153,7 +153,7 @@ class DeadRows {
       : memstores_(cluster.memstores),
         column_(path.index->columns.front()),
         sequence_(point.sequence),
-        may_die_(!path.index->is_of_several() && !point.is_bounded()) {}
+        may_die_(format::MayDie(*path.index) && !point.is_bounded()) {}
 
   /// Calls `use(row, put)` for each row that is not dead: `put`, if not nullptr, is its newest one
   /// and has an entry in a range. Requires: `ranges` ascend, and the rows have entries in them.
@@ -289,14 +289,13 @@ Result<format::IndexSection*> UsableSection(format::StoreFile* file, format::Ind
 
 Result<format::IndexSection*> UsableSection(const FileSource& source,
                                             const format::IndexRecord& index) {
-  if (index.where.has_value() && !source.in_order)
-    return static_cast<format::IndexSection*>(nullptr);
+  if (index.needs_order() && !source.in_order) return static_cast<format::IndexSection*>(nullptr);
   return UsableSection(source.file, index.id);
 }
 
 std::optional<size_t> UsableIn(const Memstore& memstore, const Cluster& cluster,
                                const format::IndexRecord& index) {
-  if (index.where.has_value() && !cluster.in_order) return std::nullopt;
+  if (index.needs_order() && !cluster.in_order) return std::nullopt;
   return memstore.FindIndex(index.id);
 }
 
@@ -398,7 +397,7 @@ std::optional<size_t> FindDecidingIndex(const Cluster& cluster, const AccessPath
   if (cluster.memstores.size() != 1 || access.paths.size() != 1 || access.paths[0].nulls) return {};
   if (access.is_intersection()) return {};  // Another column decides too.
   const format::IndexRecord& index = *access.paths[0].index;
-  if (index.is_of_several() || view.point.is_bounded()) return {};
+  if (!format::MayDie(index) || view.point.is_bounded()) return {};
   const bool may_expire =
       std::any_of(view.table->families.begin(), view.table->families.end(),
                   [&](const format::FamilyRecord& family) {

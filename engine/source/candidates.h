@@ -37,6 +37,8 @@ struct IndexPath {
   /// Each range is a single key, so that a part of the file's rows costs a part of the entries:
   /// those of a key ascend by row.
   bool of_single_keys = false;
+  /// Of trigrams that a pattern needs: the literals that they are of, for an explanation.
+  std::string parts = {};
 
   const std::vector<format::KeyRange>& RangesIn(bool in_order) const {
     return in_order && narrow.has_value() ? *narrow : ranges;

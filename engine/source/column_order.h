@@ -13,6 +13,14 @@
 // absent columns, and Puts without a key: the newest source with any of them has an entry, which
 // leaves out all columns that are absent. Only a column that expires leaves no trace.
 //
+// A column that joins others (concat) has a value in a source that has Puts of all of them, and
+// else is left out. Take the newest source with any cell of the columns with conditions, those that
+// are joined among them: what it puts of them is what counts. So each column of the index has in
+// its entry the value of the row, or is left out, perhaps all of them: that combination is asked
+// for too. Where timestamps go back no entry need have the value: of a=1 at time 5 and b=7 at 1 in
+// one file, and a=9 at 4 and b=2 at 6 in a newer one, the entries are "17" and "92", and the row
+// has "12". There is no first column to be asked for alone, so there sources are scanned.
+//
 // A partial index is one over the columns of its predicate too, which have no place in its entries.
 // Of the sources with cells of these and of the columns with conditions, take the newest: what it
 // knows of them is what counts, or has expired, so the predicate is not false by it and it has an
@@ -23,7 +31,8 @@
 //
 // Each operation in a memstore counts as a source of its own. A file is one as it is seen by who
 // sees all of it: its entries are of the newest Puts. Where this does not hold, an index of all
-// rows is asked for its first column alone.
+// rows is asked for its first column alone, unless its entries depend on more than they have
+// (IndexRecord::needs_order).
 #pragma once
 
 #include <vector>

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "engine/source/candidates.h"
 #include "format/hash.h"
+#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
@@ -102,7 +103,7 @@ bool MemstoreOverlap::MakeRoom(const format::StoreFile& file) {
   if (held_ != nullptr) return true;
   indexes_.clear();  // An attempt before may have run out of memory.
   for (const format::IndexRecord& index : table.indexes) {
-    if (index.is_of_several()) continue;
+    if (!format::MayDie(index)) continue;
     const std::optional<int64_t> newest = NewestPutOf(file, index.columns.front());
     if (newest.has_value()) indexes_.emplace_back(index, *newest, file.row_count());
   }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/status_macros.h"
+#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
@@ -31,7 +32,7 @@ MemstoreVerdicts::MemstoreVerdicts(const ReadContext& context, const Cluster& cl
       sequence_(context.view.point.sequence) {
   const bool may_die = !cluster.memstores.empty() && !context.view.point.is_bounded();  // Rule 22.
   // Each row of a memstore without the index is a candidate of its own.
-  if (may_die && index != nullptr && !index->is_of_several() && MemstoresHave(cluster, *index)) {
+  if (may_die && index != nullptr && format::MayDie(*index) && MemstoresHave(cluster, *index)) {
     puts_ = PutsOf(*source.file, index->columns.front());
   }
 }

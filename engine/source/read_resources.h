@@ -9,6 +9,7 @@
 #include "base/memory_account.h"
 #include "engine/region/overlaps.h"
 #include "engine/source/index_reads.h"
+#include "format/registry/registered.h"
 
 namespace tandem::engine {
 
@@ -24,6 +25,8 @@ struct ReadResources {
   IndexReads* index_reads = nullptr;  ///< Counts the queries that use an index; null: nobody asks.
   uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.
   base::Clock* clock = nullptr;           ///< For budgets of time; null: they are no limit.
+  /// That conditions and groups may call; null: none. Used where these are bound.
+  const format::FunctionRegistry* functions = nullptr;
 };
 
 }  // namespace tandem::engine

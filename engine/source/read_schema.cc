@@ -60,15 +60,14 @@ void ReadSchema::ReturnNothing() {
   returned = matched = single_source = merged = named = ColumnSet();
 }
 
-void ReadSchema::Decode(const ColumnSet& ordering, const ColumnSet& predicate,
-                        bool may_accept_absent) {
+void ReadSchema::Decode(const ColumnSet& ordering, const BoundPredicate& predicate) {
   named.Add(ordering);
-  named.Add(predicate);
+  named.Add(predicate.NamedColumns());
   matched.Add(ordering);
   single_source.Add(ordering);
-  single_source.Add(predicate);
+  single_source.Add(predicate.Columns());
   merged = single_source;
-  every_row = may_accept_absent;
+  every_row = predicate.MayAcceptAbsent();
   // With all cells of these families read, existence rarely has to be checked in others.
   if (every_row) merged.Widen();
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string_view>
 
+#include "engine/predicate/bound.h"
 #include "engine/predicate/column_set.h"
 #include "engine/region/view.h"
 #include "format/cell/visibility.h"
@@ -25,8 +26,8 @@ struct ReadSchema {
   /// What is decoded of a single-source row that is known to match, of a single-source row, and of
   /// any other row. Each set contains the one before; `matched` contains `returned`.
   ColumnSet matched, single_source, merged;
-  /// What is read of a wide row before it is known to match: the columns that decide, and the
-  /// returned columns of families that are not returned whole.
+  /// What is gathered of a wide row before it is known to match: the columns that decide by
+  /// themselves, and the returned columns of families that are not returned whole.
   ColumnSet named;
   bool pieces = false;
   bool needs_cells = false;  ///< A row without a cell to return is not returned.
@@ -43,7 +44,7 @@ struct ReadSchema {
   /// Returns and decodes nothing but what Decode asks for.
   void ReturnNothing();
   /// Adds what to decode: `ordering` of every row, `predicate` of rows that are not known to match.
-  void Decode(const ColumnSet& ordering, const ColumnSet& predicate, bool may_accept_absent);
+  void Decode(const ColumnSet& ordering, const BoundPredicate& predicate);
   std::string_view FamilyName(format::FamilyId family) const;
   /// Whether a single-source row is returned with all that is decoded of it. `decided`: it is known
   /// to match.

@@ -19,9 +19,9 @@ uint64_t MemoryOf(const TableRecord& table) {
   }
   const auto add_index = [&bytes](const IndexRecord& index) {
     bytes += sizeof(GlobalIndexRecord) + index.name.size();
-    for (const IndexColumnRecord& column : index.columns) {
+    index.ForEachColumn([&bytes](const IndexColumnRecord& column) {
       bytes += sizeof(IndexColumnRecord) + column.qualifier.size();
-    }
+    });
   };
   for (const IndexRecord& index : table.indexes) add_index(index);
   for (const GlobalIndexRecord& global : table.global_indexes) add_index(global.index);

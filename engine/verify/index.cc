@@ -242,6 +242,18 @@ void IndexVerifier::Expect(uint32_t ordinal, std::string_view row_key,
   }
 }
 
+void IndexVerifier::BlameCalls() {
+  std::string names;
+  index_.ForEachColumn([&names](const IndexColumnRecord& column) {
+    for (const Function& function : column.functions) {
+      if (function.kind != FunctionKind::kCall) continue;
+      names += (names.empty() ? "" : " or ") + base::Quote(function.text);
+    }
+  });
+  if (names.empty()) return;
+  Add("function " + names + " returns another value than when the file was written");
+}
+
 Status IndexVerifier::CompareExpected() {
   findings_.set_topic(topic_);
   if (differing_.back().high > expected_end_) {

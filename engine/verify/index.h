@@ -53,6 +53,8 @@ class IndexVerifier {
   void Expect(uint32_t ordinal, std::string_view row_key, std::span<const Cell> cells);
   /// Entries kept so far.
   size_t expected() const { return expected_.size(); }
+  /// Says that a function of the program may be why entries differ, if the index calls one.
+  void BlameCalls();
   /// Compares the entries of the rows given to Expect with the section.
   Status CompareExpected();
 

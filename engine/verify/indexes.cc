@@ -25,22 +25,26 @@ Status IndexedRow::Read(const RowStream& rows, const Visit& visit) {
     ASSIGN_OR_RETURN(const bool more, stream->Next());
     if (!more) break;
     if (visit) RETURN_IF_ERROR(visit(stream->cells()));
-    for (const Cell& cell : stream->cells()) {
-      if (ConcernsIndex(table_, cell)) wide_.Add(cell);
-    }
+    for (const Cell& cell : stream->cells()) KeepIndexed(table_, cell, &wide_);
   }
   wide_.AppendSorted(&cells_);
   return {};
 }
 
+IndexesVerifier::IndexesVerifier(StoreFile* file, const FunctionRegistry* functions,
+                                 Findings* findings)
+    : file_(*file), table_(file->table()), findings_(*findings) {
+  if (functions != nullptr) Resolve(*functions, &table_);
+}
+
 Status IndexesVerifier::Open(std::optional<IndexId> only) {
-  for (const IndexRecord& index : file_.table().indexes) {
-    if (only.has_value() && index.id != *only) continue;
+  for (const IndexRecord& index : table_.indexes) {
+    if (IsUnusable(index) || (only.has_value() && index.id != *only)) continue;
     const Result<IndexSection*> section = file_.Index(index.id);
     if (!section.has_value()) {
       RETURN_IF_ERROR(findings_.AddError(section.error()));
     } else if (*section == nullptr) {
-      without_section_.push_back({.index = &index});
+      without_section_.push_back({.index = &index, .is_right = HasCalls(index)});
     } else {
       indexes_.push_back(
           std::make_unique<IndexVerifier>(index, *section, file_.row_count(), &findings_));
@@ -92,14 +96,15 @@ Status IndexesVerifier::DescribeDifferences(IndexVerifier* index) {
       index->Expect(rows.ordinal(), rows.key(), row.cells());
     }
   }
+  index->BlameCalls();
   return index->CompareExpected();
 }
 
-Status VerifyIndexes(StoreFile* file, std::optional<IndexId> only, Findings* findings) {
+Status VerifyIndexes(StoreFile* file, const IndexChecks& checks, Findings* findings) {
   findings->set_sections(file->sections());
   const Status status = [&]() -> Status {
-    IndexesVerifier indexes(file, findings);
-    RETURN_IF_ERROR(indexes.Open(only));
+    IndexesVerifier indexes(file, checks.functions, findings);
+    RETURN_IF_ERROR(indexes.Open(checks.only));
     RowStream rows(file, 0, file->row_count());
     IndexedRow row(file->table());
     const auto count = [report = findings->report()](std::span<const Cell> cells) {

@@ -13,6 +13,7 @@
 #include "engine/verify/findings.h"
 #include "engine/verify/index.h"
 #include "format/cell/cell_buffer.h"
+#include "format/registry/registered.h"
 #include "format/types.h"
 #include "store_file/scanner.h"
 #include "store_file/store_file.h"
@@ -41,11 +42,11 @@ class IndexedRow {
 /// Errors (all methods): kOutOfMemory; damage becomes findings. Threads: one at a time.
 class IndexesVerifier {
  public:
-  /// Both outlive it.
-  IndexesVerifier(StoreFile* file, Findings* findings) : file_(*file), findings_(*findings) {}
+  /// All outlive it. `functions`: that indexes call; null: none.
+  IndexesVerifier(StoreFile* file, const FunctionRegistry* functions, Findings* findings);
 
-  /// Chooses the indexes that the file was written with, or `only` this one of them. Called once,
-  /// first.
+  /// Chooses the indexes that the file was written with, or `only` this one of them, but those that
+  /// are unusable. Called once, first.
   Status Open(std::optional<IndexId> only = std::nullopt);
   /// Called for each row in order. `cells`: at least those that concern indexes.
   Status AddRow(uint32_t ordinal, std::string_view row_key, std::span<const Cell> cells);
@@ -54,7 +55,8 @@ class IndexesVerifier {
   Status Finish();
 
  private:
-  /// An index that the file has no section of, which is right if a Put is hidden from it.
+  /// An index that the file has no section of, which is right if a Put is hidden from it, or if it
+  /// may have been unusable when the file was written.
   struct WithoutSection {
     const IndexRecord* index;
     bool is_right = false;
@@ -62,14 +64,20 @@ class IndexesVerifier {
   Status DescribeDifferences(IndexVerifier* index);
 
   StoreFile& file_;
+  TableRecord table_;  // As the file has it, resolved.
   Findings& findings_;
   base::MemoryCharge sums_charge_;
   std::vector<std::unique_ptr<IndexVerifier>> indexes_;
   std::vector<WithoutSection> without_section_;
 };
 
+struct IndexChecks {
+  std::optional<IndexId> only = {};             ///< nullopt: all.
+  const FunctionRegistry* functions = nullptr;  ///< That they call; null: none.
+};
+
 /// Compares one index of a file, or all of them, with its rows, and nothing else. A file from
 /// before the index has nothing to compare. Errors: as IndexesVerifier.
-Status VerifyIndexes(StoreFile* file, std::optional<IndexId> only, Findings* findings);
+Status VerifyIndexes(StoreFile* file, const IndexChecks& checks, Findings* findings);
 
 }  // namespace tandem::format

@@ -122,7 +122,7 @@ class ReadsVerifier {
   Status CheckUnique(const format::IndexRecord& index);
   Result<RowHashes> Scan(const ScanOptions& scan) const;
   Result<RowHashes> Query(const Predicate& predicate, const QueryOptions& query) const;
-  Status ComparePartial(const format::IndexRecord& index);
+  Status CompareInOrder(const format::IndexRecord& index);
   static void NoteValue(const std::string& key, ScannedIndex* index);
   void NoteValuesOfAll(const SeenRow& row, ScannedIndex* index);
   Status CompareSample(const ScannedIndex& index, const Predicate& equal, uint64_t rows);
@@ -156,10 +156,10 @@ Status ReadsVerifier::Run() {
 
 Status ReadsVerifier::CompareAll() {
   for (const format::IndexRecord& record : view_.table->indexes) {
-    if (record.state == format::IndexState::kDropping) continue;
+    if (record.state == format::IndexState::kDropping || format::IsUnusable(record)) continue;
     if (only_ != nullptr && record.id != only_->id) continue;
-    if (record.where.has_value()) {
-      RETURN_IF_ERROR(ComparePartial(record));
+    if (record.needs_order()) {
+      RETURN_IF_ERROR(CompareInOrder(record));
       continue;
     }
     ScannedIndex& index = indexes_.emplace_back();
@@ -187,17 +187,21 @@ Status ReadsVerifier::CompareAll() {
   return {};
 }
 
-Status ReadsVerifier::ComparePartial(const format::IndexRecord& index) {
-  ASSIGN_OR_RETURN(const Predicate where, Predicate::Parse(index.where->text));
+Status ReadsVerifier::CompareInOrder(const format::IndexRecord& index) {
+  const bool is_partial = index.where.has_value();
+  ASSIGN_OR_RETURN(const Predicate where,
+                   is_partial ? Predicate::Parse(index.where->text) : Predicate());
   const SeenColumn column = SeenOf(index.columns[0]);
   const Predicate present = Predicate::IsNotNull(NameOf(column))
                                 .WithFunctions(column.record.functions)
                                 .As(column.record.type);
   findings_.set_topic({"index", FindingEffect::kDerived});
   std::vector<Predicate> asked = {Predicate::And({where, present})};
-  if (!HasRowsWithoutCells(index)) asked.push_back(where);
+  if (is_partial && !HasRowsWithoutCells(index)) asked.push_back(where);
   for (const Predicate& predicate : asked) {
-    ASSIGN_OR_RETURN(const BoundPredicate bound, BoundPredicate::Bind(predicate, *view_.table));
+    ASSIGN_OR_RETURN(
+        const BoundPredicate bound,
+        BoundPredicate::Bind(predicate, *view_.table, {.functions = resources_.functions}));
     if (!CoversRows(*view_.table, index, bound.root())) return {};
     QueryOptions through, scanned;
     through.use_index = index.name;

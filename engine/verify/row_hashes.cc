@@ -38,9 +38,14 @@ Result<bool> RowHashes::Next() {
   row_.more_values.clear();
   row_.values.assign(columns_.size(), std::nullopt);
   has_newest_.assign(columns_.size(), false);
+  of_families_.assign(columns_.size(), {});
+  last_qualifiers_.assign(columns_.size(), std::nullopt);
   while (true) {
     RETURN_IF_ERROR(Add(piece));
-    if (!piece.continues()) return true;
+    if (!piece.continues()) {
+      NoteFamilies();
+      return true;
+    }
     ASSIGN_OR_RETURN(more, rows_.Next(&piece));
     if (!more || piece.key() != row_.key) {
       return Status::Corruption("a row ends before its last piece");
@@ -59,6 +64,10 @@ Status RowHashes::Add(const RowView& piece) {
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (has_newest_[i]) continue;
     const format::IndexColumnRecord& column = columns_[i].record;
+    if (column.is_of_family()) {
+      AddFamily(i, piece);
+      continue;
+    }
     std::string_view value = piece.key();
     int64_t timestamp = 0;
     if (!column.is_of_row_key()) {
@@ -81,6 +90,33 @@ Status RowHashes::Add(const RowView& piece) {
     }
   }
   return {};
+}
+
+void RowHashes::AddFamily(size_t which, const RowView& piece) {
+  std::optional<std::string>& last = last_qualifiers_[which];
+  for (const Cell& cell : piece.cells()) {
+    if (cell.family != columns_[which].family || last == cell.qualifier) continue;
+    last = cell.qualifier;
+    format::Cell put;
+    put.qualifier = cell.qualifier;
+    put.value = cell.value;
+    put.timestamp = cell.timestamp;
+    for (const std::string_view key : keys_.Of(columns_[which].record, put)) {
+      of_families_[which].emplace(key);
+    }
+  }
+}
+
+void RowHashes::NoteFamilies() {
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    for (const std::string& key : of_families_[i]) {
+      if (!row_.values[i].has_value()) {
+        row_.values[i] = key;
+      } else {
+        row_.more_values.emplace_back(i, key);
+      }
+    }
+  }
 }
 
 }  // namespace tandem::engine

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,12 +49,19 @@ class RowHashes {
 
  private:
   Status Add(const RowView& piece);
+  /// Adds the values of the column's cells in the piece, of which the newest count.
+  void AddFamily(size_t which, const RowView& piece);
+  /// Notes the values of all columns of families.
+  void NoteFamilies();
 
   RowReader rows_;
   std::span<const SeenColumn> columns_;
   SeenRow row_;
   format::PutKeys keys_;
   std::vector<bool> has_newest_;  // By column: the newest cell was seen.
+  // Of all columns of families, by column: their distinct values, and the column seen last.
+  std::vector<std::set<std::string>> of_families_;
+  std::vector<std::optional<std::string>> last_qualifiers_;
 };
 
 }  // namespace tandem::engine

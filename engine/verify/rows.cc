@@ -44,12 +44,12 @@ struct LessColumn {
 
 class RowsVerifier {
  public:
-  RowsVerifier(StoreFile* file, bool deep, Findings* findings)
+  RowsVerifier(StoreFile* file, const RowChecks& checks, Findings* findings)
       : file_(*file),
-        deep_(deep),
+        deep_(checks.deep),
         findings_(*findings),
         cells_(file->table()),
-        indexes_(file, findings) {}
+        indexes_(file, checks.functions, findings) {}
 
   Status Run();
 
@@ -329,8 +329,8 @@ void RowsVerifier::CompareTimes(const std::vector<ColumnTimes>& stated, bool by_
 
 }  // namespace
 
-Status VerifyRows(StoreFile* file, bool deep, Findings* findings) {
-  const Status status = RowsVerifier(file, deep, findings).Run();
+Status VerifyRows(StoreFile* file, const RowChecks& checks, Findings* findings) {
+  const Status status = RowsVerifier(file, checks, findings).Run();
   findings->set_topic({"rows", FindingEffect::kRows});
   return status.ok() ? status : findings->AddError(status);
 }

@@ -92,11 +92,12 @@ void VerifyOrder(const FileSlice& before, const FileSlice& slice, Findings* find
                older.max_sequence.value + 1, newer.min_sequence.value));
 }
 
-Status VerifyStoreFile(format::StoreFile* file, bool deep, Findings* findings) {
+Status VerifyStoreFile(format::StoreFile* file, const VerifyRun& run, Findings* findings) {
   ++findings->report()->files;
   findings->report()->bytes += file->size_bytes();
   RETURN_IF_ERROR(format::VerifyBlocks(*file, findings));
-  return format::VerifyRows(file, deep, findings);
+  const format::RowChecks checks{.deep = run.deep, .functions = run.functions};
+  return format::VerifyRows(file, checks, findings);
 }
 
 struct PlacedSlice {
@@ -137,7 +138,7 @@ Status VerifyRegion(const RegionVersion& region, VerifyRun* run) {
       placed.push_back({i, *std::move(keys)});
     }
     if (run->verified.insert(file.number()).second) {
-      RETURN_IF_ERROR(VerifyStoreFile(&file, run->deep, &findings));
+      RETURN_IF_ERROR(VerifyStoreFile(&file, *run, &findings));
     }
   }
   VerifyOrderOf(region, std::move(placed), report);
@@ -168,7 +169,8 @@ Status VerifyIndex(const ReadResources& resources, const TableView& view,
       Findings findings(file.blocks().file().name(), report);
       ++report->files;
       report->bytes += file.size_bytes();
-      RETURN_IF_ERROR(format::VerifyIndexes(&file, index.id, &findings));
+      RETURN_IF_ERROR(format::VerifyIndexes(
+          &file, {.only = index.id, .functions = resources.functions}, &findings));
     }
   }
   return VerifyReadsBy(resources, view, index, report);

@@ -14,14 +14,16 @@ namespace tandem::engine {
 struct VerifyRun {
   bool deep = false;
   VerifyReport* report = nullptr;
-  std::set<format::FileNumber> compared = {};  ///< With the catalog.
+  const format::FunctionRegistry* functions = nullptr;  ///< That indexes call; null: none.
+  std::set<format::FileNumber> compared = {};           ///< With the catalog.
   std::set<format::FileNumber> verified = {};
 };
 
 /// Checks that regions tile the key space, and every file that was not checked yet against its
 /// checksums, statistics and rows; with `deep` also every index entry against the rows both ways,
-/// and digests. What reads return is for VerifyReads. Findings are appended; memory is bounded.
-/// Errors: what prevents the check (kOutOfMemory, kClosed).
+/// and digests. Indexes that cannot be computed here are left out
+/// (format/registry/registered.h). What reads return is for VerifyReads. Findings are appended;
+/// memory is bounded. Errors: what prevents the check (kOutOfMemory, kClosed).
 Status VerifyView(const TableView& view, VerifyRun* run);
 /// Checks one index: in each file its entries against the rows, both ways, and its digests; and its
 /// answers against a scan. Errors: as VerifyView.

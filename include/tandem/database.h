@@ -198,6 +198,9 @@ struct IndexInfo {
   /// value does not fit the type (`c IS NOT NULL AND c::TYPE IS NULL` lists them), or it is a
   /// delete marker. 0: every value fits.
   uint64_t rows_without_entry = 0;
+  /// Why no query is served by it, whatever it has: "function 'soundex' of version 1 is not
+  /// registered". If that is a function, its table refuses writes. Empty: nothing hinders it.
+  std::string unusable = {};
   /// Of a global index: its entries are not complete yet, so that it serves no query. `entries`,
   /// `files` and `size_bytes` are those of the table that has its entries.
   bool is_building = false;
@@ -492,7 +495,8 @@ class Database {
   /// with no_wait), kReadOnly, kNoSpace (may be repeated), kIoError. After kIoError and
   /// kReadOnly the batch may or may not survive; the next Open shows which. On a table with
   /// observers also what these return, kConflict (a row that they read was changed meanwhile: the
-  /// write may be repeated) and kUnsupported (one is not registered).
+  /// write may be repeated) and kUnsupported (one is not registered). Of a table with an index over
+  /// a function that is not registered with its version: kUnsupported.
   Status Write(const WriteOptions& options, const WriteBatch& batch);
 
   /// Adds `delta` to a column and returns the sum. Of calls that change a row at the same time each

@@ -18,6 +18,9 @@
 //   split_part(x, 'separator', n)
 //                           text       the part number n between separators, the first is 1, which
 //                                      may be empty; absent if there are fewer
+//   concat(x, 'text', ...)  text       what is given joined, as it stands: texts, x, and perhaps
+//                                      more columns; absent if one of them is
+//   call('name', x)         text       what a function of the program (Options::functions) returns
 //
 // These make several values. A list has one of them at most; functions after it take each value:
 //
@@ -25,6 +28,8 @@
 //   json_each(x, 'path')    text       the strings, numbers and booleans in the array at the path
 //   words(x)                text       the words in lower case, see below
 //   trigrams(x)             text       each three characters that follow one another, in lower case
+//   map_keys(family)        bytes      the qualifiers of the row's columns in the family
+//   map_values(family)      bytes      the values of those columns
 //
 // A condition on several values holds if it holds for one of them: words(title) != 'a' holds if
 // there is another word, NOT words(title) = 'a' if there is no word 'a'. A row without a value has
@@ -33,9 +38,9 @@
 // A word is a run of letters, marks and digits of Unicode, after NFKC_Casefold: `Straße` is
 // `strasse`. Each Chinese or Japanese character that is written without spaces is a word. One of
 // more than kWordBytesMax is left out. Characters of trigrams are turned to lower case one by one;
-// an index over them finds what a column CONTAINS, if that has three characters or more. Both
-// depend on the version of Unicode that the library has: an index that was made with another
-// one is not used.
+// an index over them finds what a column CONTAINS, if that has three characters or more, and what
+// matches a REGEXP, if every match has a literal part of as many. Both depend on the version of
+// Unicode that the library has: an index that was made with another one is not used.
 //
 // Characters are those of UTF-8. What a function takes and returns is text; a timestamp is given as
 // microseconds. Of `_row` the key's bytes are taken; it has no timestamp_of. A function that cannot
@@ -43,11 +48,16 @@
 // UTF-8 (but split, split_part and substr_bytes cut any bytes, and trigrams takes each such byte
 // for a character), a text that is no time, broken JSON, null, a path that leads nowhere, to an
 // object or an array. So does a value of more than kFunctionValueBytesMax, except for
-// timestamp_of. What they return never changes: an index keeps it.
+// timestamp_of. What they return never changes: an index keeps it. That of call() changes with the
+// function's version (RegisteredFunction).
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -73,19 +83,66 @@ enum class FunctionKind : uint8_t {
   kTrigrams = 14,
   kSubstringBytes = 15,
   kSplitPart = 16,
+  kConcat = 17,
+  kCall = 18,
+  kMapKeys = 19,
+  kMapValues = 20,
+};
+
+/// A function of the program, under a name that indexes and conditions use (Options::functions). It
+/// is called on threads that write, flush, merge, build indexes and query, several at once, while
+/// others wait for them.
+struct RegisteredFunction {
+  /// An index over the function is of this version, and unusable where another one is registered:
+  /// to be raised whenever the function returns something else for any value. From 1.
+  uint64_t version = 1;
+  /// Of a value, or of what the functions before make of it; what it returns is text for the next
+  /// one, or of the type that the column is cast to. Always the same for the same value. There is
+  /// no value where it returns nullopt or more than kFunctionValueBytesMax, or throws; but
+  /// std::bad_alloc is the error of the operation. It must not call the database.
+  std::function<std::optional<std::string>(std::string_view value)> apply = {};
+};
+
+/// One of what kConcat joins.
+struct ConcatPart {
+  enum class Kind : uint8_t {
+    kValue,   ///< What the functions before make of the column, once; the column: once or more.
+    kText,    ///< `text`.
+    kColumn,  ///< The value of another column.
+  };
+  Kind kind = Kind::kValue;
+  std::string text = {};
+  std::string family = {};  ///< Empty: the table's first family.
+  std::string qualifier = {};
+
+  static ConcatPart Value() { return {}; }
+  static ConcatPart Text(std::string text) {
+    return {.kind = Kind::kText, .text = std::move(text)};
+  }
+  static ConcatPart Column(std::string family, std::string qualifier) {
+    return {.kind = Kind::kColumn, .family = std::move(family), .qualifier = std::move(qualifier)};
+  }
+
+  bool operator==(const ConcatPart&) const = default;
 };
 
 struct Function {
   FunctionKind kind = FunctionKind::kLower;
   /// Of kSubstring and kSubstringBytes: the start, from 1. Of kSplitPart: the part, from 1. Of
   /// kBucket: how many, from 1. Of kWords and kTrigrams in an index: the version of Unicode, as
-  /// 150100 for 15.1; 0 otherwise: that of the library.
+  /// 150100 for 15.1; 0 otherwise: that of the library. Of kCall in an index: the function's
+  /// version; 0 otherwise: that of the registered one.
   uint64_t first = 0;
   /// Of kSubstring and kSubstringBytes: how many characters or bytes; 0: all.
   uint64_t count = 0;
   /// Of kDateTrunc: the unit. Of kJson and kJsonEach: the path. Of kSplit and kSplitPart: the
-  /// separator.
+  /// separator. Of kCall: the name.
   std::string text = {};
+  /// Of kConcat: 2 to kConcatPartsMax.
+  std::vector<ConcatPart> parts = {};
+  /// Of kCall, set by the engine; null: the function is not registered. Functions that differ in it
+  /// alone are equal.
+  std::shared_ptr<const RegisteredFunction> registered = {};
 
   static Function Lower() { return {.kind = FunctionKind::kLower}; }
   static Function Upper() { return {.kind = FunctionKind::kUpper}; }
@@ -118,9 +175,20 @@ struct Function {
   static Function SplitPart(std::string separator, uint64_t part) {
     return {.kind = FunctionKind::kSplitPart, .first = part, .text = std::move(separator)};
   }
+  static Function Concat(std::vector<ConcatPart> parts) {
+    return {.kind = FunctionKind::kConcat, .parts = std::move(parts)};
+  }
+  static Function Call(std::string name) {
+    return {.kind = FunctionKind::kCall, .text = std::move(name)};
+  }
+  static Function MapKeys() { return {.kind = FunctionKind::kMapKeys}; }
+  static Function MapValues() { return {.kind = FunctionKind::kMapValues}; }
   static Function TimestampOf() { return {.kind = FunctionKind::kTimestampOf}; }
 
-  bool operator==(const Function&) const = default;
+  bool operator==(const Function& other) const {
+    return kind == other.kind && first == other.first && count == other.count &&
+           text == other.text && parts == other.parts;
+  }
 };
 
 /// Applied in this order: the first one to the column.

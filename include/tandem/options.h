@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tandem/function.h"
 #include "tandem/schema.h"
 
 #pragma GCC visibility push(default)
@@ -85,6 +86,10 @@ struct Options {
   /// Observers by name (tandem/observer.h), which tables name; none is null. A table that names one
   /// that is not here refuses writes.
   std::map<std::string, std::shared_ptr<Observer>, std::less<>> observers = {};
+  /// Functions of the program by name (tandem/function.h), which indexes and conditions call; none
+  /// is null. A table with an index over one that is not here, or has another version, refuses
+  /// writes, and its index serves no query.
+  std::map<std::string, std::shared_ptr<const RegisteredFunction>, std::less<>> functions = {};
   /// Tables on which every query is as with QueryOptions::no_scan. Names without a table mean
   /// nothing.
   std::set<std::string, std::less<>> no_scan_tables = {};

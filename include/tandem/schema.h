@@ -55,8 +55,8 @@ struct ColumnName {
 };
 
 struct IndexColumn {
-  std::string family = {};  ///< Empty: the table's first family.
-  std::string qualifier = {};
+  std::string family = {};     ///< Empty: the table's first family.
+  std::string qualifier = {};  ///< Empty if the first function is of a family, which has a name.
   ColumnType type = ColumnType::kBytes;  ///< With functions: kBytes means what they return.
   bool descending = false;
   /// What is indexed in the place of the value; it serves conditions with the same functions. Where

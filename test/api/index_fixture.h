@@ -27,7 +27,7 @@ struct IndexFixture {
     BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");
   }
 
-  void Open() { database = OpenSmall(directory.Path("db")); }
+  void Open() { database = OpenSmall(directory.Path("db"), options); }
   /// Runs `check` on rows in the memstore, in files, merged and, unless a snapshot is open, after a
   /// reopen.
   template <typename Check>
@@ -88,6 +88,7 @@ struct IndexFixture {
   }
 
   TemporaryDirectory directory;
+  Options options = SmallOptions();
   std::unique_ptr<Database> database;
 };
 

@@ -10,6 +10,8 @@
 #include "tandem/tandem.h"
 #include "test/api/index_fixture.h"
 #include "test/support/print.h"
+#include "test/support/test_random.h"
+#include "tools/generator/regexps.h"
 
 namespace tandem::test {
 namespace {
@@ -143,6 +145,92 @@ BOOST_AUTO_TEST_CASE(TrigramsFindPartsOfATextAsItIsWritten) {
   const Explanation explained = Explained("title CONTAINS 'Needle'");
   BOOST_TEST(explained.index == "parts");
   BOOST_TEST(explained.candidate_rows == 3);
+}
+
+BOOST_AUTO_TEST_CASE(TrigramsFindCandidatesOfPatterns) {
+  for (int i = 0; i < 300; ++i) {
+    PutOk("row" + std::to_string(1000 + i), "title",
+          i % 100 == 7 ? "A Needle in hay " + std::to_string(i) : "only hay " + std::to_string(i));
+  }
+  PutOk("bytes", "title", "Needle\xff hay");
+  AtEachStage([&] {
+    BOOST_TEST(By("parts", "title REGEXP 'Ne+dle in'") == "row1007 row1107 row1207 ");
+    BOOST_TEST(By("parts", "title REGEXP '(?i)(needle|thread) .*7$'") ==
+               "row1007 row1107 row1207 ");
+    BOOST_TEST(By("parts", "title REGEXP '^(A Needle|only) .* 1?[01]7$'") ==
+               "row1017 row1107 row1117 ");
+    BOOST_TEST(By("parts", "title REGEXP 'needle'") == "");
+    BOOST_TEST(By("parts", "title REGEXP 'Needle.+hay$'") == "bytes ");
+    BOOST_TEST(By("parts", "title::text REGEXP 'Needle.+hay$'") == "");
+    BOOST_TEST(By("parts", "title REGEXP 'Needle' AND title REGEXP '1' AND NOT title REGEXP '2'") ==
+               "row1107 ");
+    BOOST_TEST(By("parts", "title REGEXP 'Needle' OR title REGEXP 'hay 29[89]'") ==
+               "bytes row1007 row1107 row1207 row1298 row1299 ");
+    BOOST_TEST(Rows("title REGEXP '^.....$' OR title REGEXP '[^ -~]'") == "bytes ");
+    BOOST_TEST(Rows("title NOT REGEXP 'hay [0-9]+$'") == "bytes ");
+    BOOST_TEST(Rows("words(title) REGEXP '^n.*e$' AND NOT words(title) REGEXP '^1'") ==
+               "row1007 row1207 ");
+  });
+  const Explanation explained = Explained("title REGEXP '(Needle|Thread) in' AND title != ''");
+  BOOST_TEST(explained.index == "parts");
+  BOOST_TEST(explained.candidate_rows == 3);
+  BOOST_TEST(explained.reason == "fewest entries; looks for 'thread in' or 'needle in'");
+  BOOST_TEST(explained.rows == 3);
+}
+
+// Of patterns by chance, those that have a literal.
+BOOST_AUTO_TEST_CASE(AnyPatternFindsByTrigramsWhatAScanFinds) {
+  TestRandom random("AnyPatternFindsByTrigramsWhatAScanFinds");
+  Dice dice(random.Next());
+  static const std::vector<std::string> kPieces = {
+      "game", "Games", "gAME\xc5\xbf", "abc", "x", "y/z", "\xce\xa3\xce\xb1\xcf\x82", "\xff", " "};
+  const auto text = [&] {
+    std::string pieces;
+    for (uint64_t n = 1 + random.Below(4); n > 0; --n) {
+      pieces += kPieces[random.Below(kPieces.size())];
+    }
+    return pieces;
+  };
+  for (int i = 0; i < 200; ++i) PutOk("row" + std::to_string(i), "title", text());
+  BOOST_REQUIRE(database->Flush("t").ok());
+  size_t served = 0;
+  for (size_t trial = 0; trial < Trials(400); ++trial) {
+    const Predicate bytes = Predicate::Regexp("title", RandomRegexp(&dice, text()));
+    for (const Predicate& predicate : {bytes, bytes.As(ColumnType::kText)}) {
+      const auto explained = database->Explain({}, "t", predicate, {.use_index = "parts"});
+      if (!explained.has_value()) continue;
+      ++served;
+      By("parts", predicate.ToString());
+    }
+  }
+  BOOST_TEST(served > 20);
+}
+
+BOOST_AUTO_TEST_CASE(PatternsAreBoundToParameters) {
+  PutOk("a", "title", "an error");
+  PutOk("b", "title", "no failure");
+  const auto either = Predicate::Parse("title REGEXP ? OR tags REGEXP 'x'");
+  BOOST_REQUIRE(either.has_value());
+  auto query = database->Prepare("t", *either);
+  BOOST_REQUIRE(query.has_value());
+  BOOST_TEST(query->Bind(1, "a(b").ToString() ==
+             "InvalidArgument: parameter ?1: REGEXP takes a pattern in RE2's syntax, not 'a(b': "
+             "missing ): a(b");
+  for (const char* pattern : {"err|fail", "^an e"}) {
+    BOOST_REQUIRE(query->Bind(1, pattern).ok());
+    const auto count = database->Count({}, &*query);
+    BOOST_REQUIRE(count.has_value());
+    BOOST_TEST(*count == (std::string_view(pattern) == "^an e" ? 1u : 2u));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(APredicateHasFewPatterns) {
+  std::vector<Predicate> some(16, Predicate::Regexp("title", "a"));
+  BOOST_TEST(database->Count({}, "t", Predicate::And(some)).status().ToString() == "OK");
+  some.push_back(Predicate::Regexp("title", "a"));
+  BOOST_TEST(database->Count({}, "t", Predicate::And(some)).status().ToString() ==
+             "InvalidArgument: a predicate has more than 16 conditions with REGEXP: join patterns "
+             "with |");
 }
 
 BOOST_AUTO_TEST_CASE(TheyFollowUpdatesDeletesAndSnapshots) {

@@ -191,7 +191,7 @@ void RequireSound(Bench* bench, const std::string& name) {
   {
     format::Findings findings(name, &report);
     BOOST_REQUIRE(format::VerifyBlocks(*file, &findings).ok());
-    BOOST_REQUIRE(format::VerifyRows(file.get(), true, &findings).ok());
+    BOOST_REQUIRE(format::VerifyRows(file.get(), {.deep = true}, &findings).ok());
   }
   BOOST_TEST_REQUIRE(report.findings.empty(),
                      (report.findings.empty() ? "" : report.findings.front().text));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <limits>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -87,6 +89,68 @@ BOOST_AUTO_TEST_CASE(PartsBetweenSeparatorsHaveNumbers) {
   BOOST_TEST(part("::", 2, "a:b::c:::d") == "c");
   BOOST_TEST(part("::", 3, "a:b::c:::d") == ":d");  // From the left.
   BOOST_TEST(part("\xff", 2, "a\xff\xfe") == "\xfe");
+}
+
+BOOST_AUTO_TEST_CASE(TextsAreJoined) {
+  const auto value = ConcatPart::Value();
+  const auto text = [](const char* constant) { return ConcatPart::Text(constant); };
+  BOOST_TEST(Made({Function::Concat({value, text("-x")})}, "a") == "a-x");
+  BOOST_TEST(Made({Function::Concat({text("a/"), value})}, "b") == "a/b");
+  BOOST_TEST(Made({Function::Concat({value, text(""), value})}, "ab") == "abab");
+  BOOST_TEST(Made({Function::Concat({text("\xff"), value})}, "") == "\xff");
+  BOOST_TEST(Made({Function::Lower(), Function::Concat({text("A"), value}), Function::Reverse()},
+                  "BC") == "cbA");
+  BOOST_TEST(Several({Function::Split(","), Function::Concat({value, text("!")})}, "a,b") ==
+             "a!|b!|");
+  const std::string half(kFunctionValueBytesMax / 2, 'h');
+  const Functions twice = {Function::Concat({value, value})};
+  BOOST_TEST(Made(twice, half) == half + half);
+  BOOST_TEST(Made(twice, half + "h") == "-");
+}
+
+BOOST_AUTO_TEST_CASE(ColumnsAreJoinedInTheirOrder) {
+  const Functions functions = {
+      Function::Upper(),
+      Function::Concat({ConcatPart::Column("d", "b"), ConcatPart::Value(), ConcatPart::Text("/"),
+                        ConcatPart::Column("e", "c")}),
+      Function::Split("/")};
+  BOOST_TEST(CheckFunctions(functions).ok());
+  const std::vector<std::string_view> others = {"B", "c"};
+  std::string made;
+  BOOST_TEST(ApplyFunctions(std::span(functions).first(2), "a", 0, &made, others));
+  BOOST_TEST(made == "BA/c");
+  ValueList values;
+  ApplyMultiValued(functions, "a", 0, &values, others);
+  BOOST_REQUIRE(values.size() == 2u);
+  BOOST_TEST(values[1] == "c");
+  BOOST_TEST(TextOf(functions, "d:a") == "split(concat(d:b, upper(d:a), '/', e:c), '/')");
+}
+
+BOOST_AUTO_TEST_CASE(BadConcatsAreRefused) {
+  const auto why = [](std::vector<ConcatPart> parts) {
+    return WhyNot(Function::Concat(std::move(parts)));
+  };
+  const auto value = ConcatPart::Value();
+  BOOST_TEST(why({value}) == "concat: it joins 1 parts, expected 2 to 16");
+  BOOST_TEST(why(std::vector(17, value)) == "concat: it joins 17 parts, expected 2 to 16");
+  BOOST_TEST(why({ConcatPart::Text("a"), ConcatPart::Column("", "b")}) ==
+             "concat: no part is the column that it is applied to");
+  BOOST_TEST(why({value, ConcatPart::Text(std::string(1025, 'x'))}) ==
+             "concat: a text has 1025 bytes, the limit is 1024");
+  BOOST_TEST(why({value, {.kind = ConcatPart::Kind::kText, .qualifier = "q"}}) ==
+             "concat: a part has an argument too many");
+  Function lower = Function::Lower();
+  lower.parts = {value, value};
+  BOOST_TEST(WhyNot(lower) == "lower: it has an argument too many");
+  const Function joins = Function::Concat({value, ConcatPart::Column("", "b")});
+  BOOST_TEST(CheckFunctions(Functions{joins, joins}).message() ==
+             "concat: two of them join columns: name all columns in one");
+  const Function twice = Function::Concat({value, value});
+  BOOST_TEST(CheckFunctions(Functions{twice}).ok());
+  BOOST_TEST(CheckFunctions(Functions{Function::Lower(), twice}).message() ==
+             "concat: what a function returns is joined once");
+  BOOST_TEST(CheckFunctions(Functions{Function::Split(","), joins}).message() ==
+             "concat: columns are joined to one value, not to the several of split");
 }
 
 BOOST_AUTO_TEST_CASE(CutBytesMayBeReadAsBinaryNumbers) {
@@ -301,6 +365,9 @@ BOOST_AUTO_TEST_CASE(WrongArgumentsAreRefused) {
   const Functions late = {Function::Lower(), Function::TimestampOf()};
   BOOST_TEST(CheckFunctions(late).message() ==
              "timestamp_of: expected a column, found what a function returns");
+  const Functions after = {Function::Lower(), Function::MapKeys()};
+  BOOST_TEST(CheckFunctions(after).message() ==
+             "map_keys: expected a family, found what a function returns");
   BOOST_TEST(CheckFunctions(Functions(kFunctionsMax, Function::Lower())).ok());
   BOOST_TEST(CheckFunctions(Functions(kFunctionsMax + 1, Function::Lower())).message() ==
              "9 functions are applied to a column, the limit is 8");
@@ -324,6 +391,8 @@ BOOST_AUTO_TEST_CASE(SomeMakeSeveralValues) {
   BOOST_TEST(Several({Function::JsonEach("$.a")}, R"({"a":[1)") == "");
   BOOST_TEST(Several({Function::Words()}, "Two Words") == "two|words|");
   BOOST_TEST(Several({Function::Trigrams()}, "Four") == "fou|our|");
+  BOOST_TEST(Several({Function::MapKeys()}, "of one column") == "of one column|");
+  BOOST_TEST(Several({Function::MapValues(), Function::Upper()}, "a") == "A|");
 }
 
 BOOST_AUTO_TEST_CASE(OthersApplyToEachOfSeveralValues) {
@@ -353,6 +422,45 @@ BOOST_AUTO_TEST_CASE(ThoseOfUnicodeKnowItsVersion) {
   BOOST_TEST(TextOf(functions, "x") == "words(lower(x))");
 }
 
+BOOST_AUTO_TEST_CASE(CallsKnowTheVersionOfTheirFunction) {
+  RegisteredFunction half{.version = 7, .apply = [](std::string_view value) {
+                            if (value == "throw") throw 1;
+                            if (value == "long") {
+                              return std::optional(std::string(kFunctionValueBytesMax + 1, 'x'));
+                            }
+                            if (value == "memory") throw std::bad_alloc();
+                            return value.empty() ? std::nullopt
+                                                 : std::optional(std::string(value, 0, 1));
+                          }};
+  Functions functions = {Function::Lower(), Function::Call("half")};
+  BOOST_TEST(HaveCalls(functions));
+  BOOST_TEST(!HaveCalls({functions.data(), 1}));
+  BOOST_TEST(WhyPinnedByOthers(functions) == "function 'half' of version 0 is not registered");
+  BOOST_TEST(Made(functions, "AB") == "-");
+  functions[1].first = 7;
+  functions[1].registered = std::make_shared<const RegisteredFunction>(half);
+  BOOST_TEST(!ArePinnedByOthers(functions));
+  BOOST_TEST(WhyPinnedByOthers(functions) == "");
+  BOOST_TEST(Made(functions, "AB") == "a");
+  BOOST_TEST(Made(functions, "") == "-");
+  BOOST_TEST(Made(functions, "throw") == "-");
+  BOOST_TEST(Made(functions, "long") == "-");
+  std::string made;
+  BOOST_CHECK_THROW(ApplyFunctions(functions, "memory", 0, &made), std::bad_alloc);
+  BOOST_TEST(TextOf(functions, "x") == "call('half', lower(x))");
+  BOOST_CHECK(AsDeclared(functions) == Functions({Function::Lower(), Function::Call("half")}));
+  functions[1].first = 6;
+  BOOST_TEST(ArePinnedByOthers(functions));
+  BOOST_TEST(WhyPinnedByOthers(functions) ==
+             "function 'half' is registered with version 7, and it has version 6: drop it and "
+             "create it again");
+  BOOST_TEST(Made(functions, "AB") == "-");
+  BOOST_CHECK(AsDeclared(functions) == functions);
+  BOOST_TEST(WhyNot(Function::Call("")) == "call: expected the name of a function, 1 to 255 bytes");
+  BOOST_TEST(WhyNot(Function::Call(std::string(256, 'x'))) ==
+             "call: expected the name of a function, 1 to 255 bytes");
+}
+
 BOOST_AUTO_TEST_CASE(TheyHaveTypes) {
   const auto type = [](Function function, std::optional<ColumnType> asked = std::nullopt) {
     const Result<ColumnType> found = TypeOfFunctions({&function, 1}, asked);
@@ -368,6 +476,9 @@ BOOST_AUTO_TEST_CASE(TheyHaveTypes) {
   BOOST_TEST(type(Function::Bucket(3)) == "uint64");
   BOOST_TEST(type(Function::DateTrunc("day")) == "timestamp");
   BOOST_TEST(type(Function::TimestampOf()) == "timestamp");
+  BOOST_TEST(type(Function::MapKeys()) == "bytes");
+  BOOST_TEST(type(Function::MapValues(), ColumnType::kText) == "text");
+  BOOST_TEST(type(Function::MapValues(), ColumnType::kInt64Be) == "int64_be");
   BOOST_TEST(type(Function::TimestampOf(), ColumnType::kInt64Be) ==
              "timestamp_of: it returns text, and type int64_be reads bytes");
 }

@@ -170,6 +170,97 @@ BOOST_AUTO_TEST_CASE(PartsOfTheRowKeyComeBack) {
   BOOST_TEST((CodeOf(without_flag) == StatusCode::kCorruption));
 }
 
+BOOST_AUTO_TEST_CASE(JoinedColumnsComeBack) {
+  TableRecord table = SampleTable();
+  IndexColumnRecord column{.family = FamilyId(0), .qualifier = "a", .type = ColumnType::kText};
+  column.functions = {
+      Function::Concat({ConcatPart::Text("-"), ConcatPart::Value(), ConcatPart::Column("", "b")})};
+  BOOST_REQUIRE(JoinColumns(table, &column).ok());
+  BOOST_TEST(column.functions[0].parts[2].family == table.families[0].options.name);
+  table.indexes[0].columns = {column};
+  const std::string bytes = Encoded(table);
+  BOOST_TEST(Hex(bytes).find("01 01 00 03 01 61 05 01 02 07 01 00 09 1B 01 01 11 09 06 01 01 01 "
+                             "03 01 2D 09 03 01 01 00 09 09 01 01 02 05 01 00 07 01 62") !=
+                 std::string::npos,
+             Hex(bytes));
+  const auto decoded = DecodeTable(bytes);
+  BOOST_REQUIRE_MESSAGE(decoded.has_value(), decoded.status().ToString());
+  const IndexRecord& index = decoded->indexes[0];
+  BOOST_TEST(index.is_of_several());
+  BOOST_TEST(index.needs_order());
+  BOOST_TEST(index.places() == 2u);
+  BOOST_TEST(HasSameValues(index.columns[0], column));
+  BOOST_TEST(Encoded(*decoded) == bytes);
+
+  std::string bad = bytes;
+  bad[bad.find(std::string("\x05\x01\x00\x07\x01\x62", 6)) + 2] = 9;
+  BOOST_TEST((CodeOf(bad) == StatusCode::kCorruption));  // No such family.
+  bad[bad.find("\x05\x01\x09\x07\x01\x62") + 2] = '\xff';
+  BOOST_TEST((CodeOf(bad) == StatusCode::kCorruption));  // The row key.
+  bad = bytes;
+  bad[bad.find("\x01\x01\x11\x09") + 2] = 1;
+  BOOST_TEST((CodeOf(bad) == StatusCode::kCorruption));  // lower has no parts.
+  bad = bytes;
+  bad[bad.find("\x01\x01\x02\x05") + 2] = 3;
+  BOOST_TEST((CodeOf(bad) != StatusCode::kOk));  // No such part.
+}
+
+BOOST_AUTO_TEST_CASE(JoinedColumnsHaveOneForm) {
+  const TableRecord table = SampleTable();
+  const auto joined = [&](const char* qualifier, std::vector<ConcatPart> parts) {
+    IndexColumnRecord column{.family = FamilyId(0), .qualifier = qualifier};
+    column.functions = {Function::Concat(std::move(parts))};
+    BOOST_TEST(JoinColumns(table, &column).ToString() == "OK");
+    return column;
+  };
+  const auto value = ConcatPart::Value(), text = ConcatPart::Text("-");
+  const auto of = [](const char* name) { return ConcatPart::Column("", name); };
+  const IndexColumnRecord plain = joined("a", {value, text, of("b")});
+  BOOST_TEST(HasSameValues(plain, joined("b", {of("a"), text, value})));
+  BOOST_TEST(!HasSameValues(plain, joined("a", {of("b"), text, value})));
+  BOOST_TEST(joined("a", {of("b"), text, value}).qualifier == "b");
+  BOOST_TEST(joined("a", {of("a"), value}).joined.empty());
+  BOOST_TEST(
+      HasSameValues(joined("b", {of("a"), of("a"), value}), joined("a", {value, value, of("b")})));
+  IndexColumnRecord lower{.family = FamilyId(0), .qualifier = "a"};
+  lower.functions = {Function::Lower(), Function::Concat({of("a"), value})};
+  BOOST_TEST(JoinColumns(table, &lower).ok());
+  BOOST_TEST(lower.joined.size() == 1u);
+  lower.family = kRowKeyFamily;
+  BOOST_TEST(JoinColumns(table, &lower).message() ==
+             "concat: it joins the row key with texts, and not with columns");
+  lower.family = FamilyId(0);
+  lower.functions[1].parts[0].family = "none";
+  BOOST_TEST((JoinColumns(table, &lower).code() == StatusCode::kNotFound));
+}
+
+BOOST_AUTO_TEST_CASE(IndexesOverAFamilyComeBack) {
+  TableRecord table = SampleTable();
+  const IndexColumnRecord keys{.family = table.families[0].id,
+                               .qualifier = {},
+                               .functions = {Function::MapKeys(), Function::Lower()}};
+  IndexRecord& index = table.indexes[0];
+  index = {.id = index.id, .name = "i", .columns = {keys}};
+  index.columns[0].type = ColumnType::kText;
+  const std::string bytes = Encoded(table);
+  const auto decoded = DecodeTable(bytes);
+  BOOST_REQUIRE_MESSAGE(decoded.has_value(), decoded.status().ToString());
+  BOOST_TEST(decoded->indexes[0].columns[0].is_of_family());
+  BOOST_TEST(!decoded->indexes[0].is_of_several());
+  BOOST_TEST(Encoded(*decoded) == bytes);
+
+  std::vector<IndexRecord> bad(5, index);
+  bad[0].columns[0].qualifier = "q";
+  bad[1].columns[0].functions = {Function::Lower(), Function::MapValues()};
+  bad[2].columns.push_back({.family = table.families[0].id, .qualifier = "q"});
+  bad[3].unique = true;
+  bad[4].included.push_back({.family = table.families[0].id, .qualifier = "q"});
+  for (const IndexRecord& record : bad) {
+    index = record;
+    BOOST_TEST((CodeOf(Encoded(table)) == StatusCode::kCorruption));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(TypesAndTheNextIndexComeBack) {
   TableRecord table = SampleTable();
   BOOST_TEST((table.TypeOf(FamilyId(0), "n") == ColumnType::kInt64));  // Of the index.

@@ -143,7 +143,7 @@ FoundRows RowsOf(const std::string& bytes) {
 bool FindDamage(format::StoreFile* file, bool rows) {
   VerifyReport report;
   format::Findings findings("file", &report);
-  const Status status = rows ? format::VerifyRows(file, /*deep=*/true, &findings)
+  const Status status = rows ? format::VerifyRows(file, {.deep = true}, &findings)
                              : format::VerifyBlocks(*file, &findings);
   return findings.count() > 0 || !status.ok();
 }

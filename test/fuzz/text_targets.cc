@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <set>
 
 #include "engine/predicate/bound.h"
 #include "engine/predicate/key_ranges.h"
+#include "engine/predicate/text_test.h"
 #include "engine/storage/files.h"
 #include "format/functions.h"
+#include "format/text_terms.h"
+#include "format/value_text.h"
 #include "index/key.h"
 #include "tandem/predicate.h"
 #include "tandem/row_key.h"
@@ -101,7 +105,7 @@ void CheckParameters(const Predicate& predicate) {
   const engine::ParameterValues values(count, "7");
   const auto uses = engine::BoundPredicate::FindParameters(predicate, TableOfAllTypes());
   const auto bound =
-      engine::BoundPredicate::Bind(predicate, TableOfAllTypes(), base::Cancellation(), values);
+      engine::BoundPredicate::Bind(predicate, TableOfAllTypes(), {.values = &values});
   if (bound) {
     Expect(uses.has_value() && !uses->empty(), "a bound parameter is used");
     CheckNode(bound->root());
@@ -128,7 +132,40 @@ std::vector<std::string> PredicateSeeds() {
           "c2 > -1 OR c3 <= 1e309 OR c3 > -1e-400 OR c4 != TRUE OR NOT c5 IN ()",
           "c5 BETWEEN '2025-01-01T00:00:00Z' AND 99999999999999999999 AND c0 > x'ff'",
           "lower(c0) = 'ab' AND NOT length(c1) > 7 OR json(d, '$.a[1].\"b c\"')::int64 IS NULL",
-          "substr(reverse(c0), 1, 2) PREFIX ? AND bucket(c1, 7) IN (1, 2)"};
+          "substr(reverse(c0), 1, 2) PREFIX ? AND bucket(c1, 7) IN (1, 2)",
+          "c0 REGEXP '^a(b|c)+$' OR d NOT REGEXP ? AND NOT e REGEXP x'ff'"};
+}
+
+// A pattern, a line feed, and a text: a match has the trigrams that an index is asked for.
+void RunRegexp(std::string_view input) {
+  const size_t line = std::min(input.find('\n'), input.size());
+  const std::string_view text = input.substr(std::min(line + 1, input.size()));
+  format::ValueList list;
+  format::AddTrigrams(text, &list);
+  std::set<std::string_view> trigrams;
+  for (size_t i = 0; i < list.size(); ++i) trigrams.insert(list[i]);
+  const auto has_form = [&](const engine::TrigramForms& forms) {
+    return std::ranges::any_of(forms, [&](const auto& form) { return trigrams.contains(form); });
+  };
+  const auto has_part = [&](const engine::LiteralPart& part) {
+    return std::ranges::all_of(part.trigrams, has_form);
+  };
+  for (const auto encoding : {engine::RegexpEncoding::kUtf8, engine::RegexpEncoding::kBytes}) {
+    if (encoding == engine::RegexpEncoding::kUtf8 && !format::IsUtf8(text)) continue;
+    const auto regexp = engine::Regexp::Compile(input.substr(0, line), encoding);
+    if (!regexp || !(*regexp)->MatchesPartOf(text)) continue;
+    for (const engine::LiteralParts& parts : engine::PartsNeededBy({.regexp = *regexp})) {
+      Expect(std::ranges::any_of(parts, has_part), "a match has one of the parts");
+    }
+  }
+}
+
+std::vector<std::string> RegexpSeeds() {
+  return {"(err|fail)or.*[0-9]{2,}$\nan error: 17",
+          "(?i)stra(\xc3\x9f|ss)e|\xce\xa3\xce\xb1\xcf\x82\nSTRA\xe1\xba\x9e"
+          "E",
+          "^(?:abc)?d\\x{17f}\\pL+\\b(a|b|c).*?(?:xyz|uvw)\nd\xc5\xbfz abxyz",
+          "\xa5zzz\xe6\x97\n\xe6\x97\xa5zzz\xe6\x97\xa5"};
 }
 
 // A column of an index, a line feed, and a value that its functions get.
@@ -312,6 +349,7 @@ std::vector<std::string> ScriptSeeds() {
 
 std::span<const Target> TextTargets() {
   static const Target kTargets[] = {{"predicate", RunPredicate, PredicateSeeds},
+                                    {"regexp", RunRegexp, RegexpSeeds},
                                     {"functions", RunFunctions, FunctionSeeds},
                                     {"row_keys", RunRowKeys, RowKeySeeds},
                                     {"arguments", RunArguments, ArgumentSeeds, Shape::kPlain, 128},

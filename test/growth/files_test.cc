@@ -119,7 +119,7 @@ class Files final : public compaction::MergeOutput {
     (void)disk_.control().TakeTrace();
     VerifyReport report;
     format::Findings findings("the file", &report);
-    BOOST_REQUIRE_EQUAL(format::VerifyRows(file.get(), true, &findings).ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(format::VerifyRows(file.get(), {.deep = true}, &findings).ToString(), "OK");
     BOOST_REQUIRE_EQUAL(findings.count(), 0u);
     BOOST_REQUIRE_EQUAL(report.index_entries, n);
     const format::SectionEntry* const leaves =

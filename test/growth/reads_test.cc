@@ -74,6 +74,25 @@ const std::vector<IndexOptions> kIndexOfBoth = {
     {.name = "by_a_b",
      .columns = {{.family = "d", .qualifier = "a"}, {.family = "d", .qualifier = "b"}}}};
 
+/// That are read for those with a = 'x' and b = 'y' by an index over what concat makes of both.
+double RowsOfJoined(uint64_t n, bool updates, bool merges) {
+  TestEngine engine;
+  OpenTableOfTenths(&engine, n, kHits,
+                    {{.name = "joined", .columns = {*IndexColumn::Parse("concat(a, b)")}}});
+  for (uint64_t row = 5; updates && row < n; row += 10) {
+    WriteBatch batch;
+    batch.Put("t", RowKey(row), "d", "b", "z");
+    BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+  }
+  BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+  if (merges) BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+  engine.executor.Drain();
+  const auto plan =
+      engine->Explain({}, "t", *Predicate::Parse("concat(a, b) = 'xy'"), {.use_index = "joined"});
+  BOOST_REQUIRE_EQUAL(plan.status().ToString(), "OK");
+  return static_cast<double>(plan->candidate_rows);
+}
+
 /// The first and the last 8 of n rows.
 Predicate BothEnds(uint64_t n) {
   return Predicate::Or(
@@ -202,6 +221,25 @@ BOOST_AUTO_TEST_CASE(AnIndexOverAPartOfTheRowKeyReadsTheEntriesOfItsHits) {
            }
            return EntriesOfKeys(&engine);
          }});
+}
+
+// A row of several sources is a candidate by the one that has only one of the columns, and counts
+// in each of them.
+BOOST_AUTO_TEST_CASE(AnIndexOverJoinedColumnsReadsTheEntriesOfItsHits) {
+  Check(
+      {.cost = "rows read for a concat of two columns that 16 of n rows have",
+       .n = kRows,
+       .bound = AtMost(kHits),
+       .measure = [](uint64_t n) { return RowsOfJoined(n, /*updates=*/false, /*merges=*/false); }});
+  Check(
+      {.cost = "the same, after n / 10 updates of one of the two",
+       .n = kRows,
+       .bound = AtMostLinear(kHits, 0.2),
+       .measure = [](uint64_t n) { return RowsOfJoined(n, /*updates=*/true, /*merges=*/false); }});
+  Check({.cost = "the same, after a merge",
+         .n = kRows,
+         .bound = AtMost(kHits),
+         .measure = [](uint64_t n) { return RowsOfJoined(n, /*updates=*/true, /*merges=*/true); }});
 }
 
 // Each of two conditions has a tenth of the rows.

@@ -116,6 +116,56 @@ BOOST_AUTO_TEST_CASE(RandomRowsHaveTheFactsOfTheReference) {
 
 // Of an index over several columns: the current entry has what the index over each column has as
 // current, the older ones are those of the first column, without the others.
+// The facts of an index over a family are those of indexes over each of its columns, together.
+BOOST_AUTO_TEST_CASE(RandomRowsHaveTheFactsOfEachColumnOfAFamily) {
+  TestRandom random("RandomRowsHaveTheFactsOfEachColumnOfAFamily");
+  RowIndexFacts facts;
+  for (int i = 0; i < 50'000; ++i) {
+    const std::vector<Cell> cells = RandomRow(&random);
+    const FamilyId family(static_cast<uint8_t>(i % 2));
+    const bool is_of_keys = random.OneIn(2);
+    IndexRecord index = IndexOn("", family);
+    index.columns[0].functions = {is_of_keys ? Function::MapKeys() : Function::MapValues()};
+    ReferenceFacts expected;
+    for (const char* qualifier : {"a", "b", "c"}) {
+      const ReferenceFacts one = Reference(IndexOn(qualifier, family).columns[0], cells);
+      expected.present |= one.present;
+      expected.touched |= one.touched;
+      for (const auto& [key, current] : one.entries) {
+        expected.entries[is_of_keys ? KeyOf(qualifier) : key] |= current;
+      }
+    }
+    FactsOfRow(index, "row", cells, &facts);
+    std::map<std::string, bool> entries;
+    for (const IndexEntry& entry : facts.entries) {
+      BOOST_REQUIRE(entries.emplace(entry.key, entry.current).second);
+    }
+    BOOST_REQUIRE(entries == expected.entries);
+    BOOST_REQUIRE_EQUAL(facts.present, expected.present);
+    BOOST_REQUIRE_EQUAL(facts.touched, expected.touched);
+    BOOST_REQUIRE(facts.complete);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ValuesAreKeptWhereEntriesDependOnThem) {
+  TableRecord table;
+  table.indexes.push_back(IndexOn(""));
+  table.indexes.back().columns[0].functions = {Function::MapKeys()};
+  table.indexes.push_back(IndexOn("b"));
+  CellBuffer kept;
+  for (const char* qualifier : {"a", "b"}) {
+    KeepIndexed(table, MakeCell(CellKind::kPut, qualifier, 1, 1, "value"), &kept);
+  }
+  Cell other = MakeCell(CellKind::kPut, "b", 1, 1, "value");
+  other.family = FamilyId(1);
+  KeepIndexed(table, other, &kept);
+  std::vector<Cell> cells;
+  kept.AppendSorted(&cells);
+  BOOST_REQUIRE_EQUAL(cells.size(), 2u);
+  BOOST_TEST(cells[0].value == "");
+  BOOST_TEST(cells[1].value == "value");
+}
+
 BOOST_AUTO_TEST_CASE(RandomRowsHaveTheEntriesOfEachColumnTogether) {
   TestRandom random("RandomRowsHaveTheEntriesOfEachColumnTogether");
   RowIndexFacts facts;
@@ -282,6 +332,46 @@ BOOST_AUTO_TEST_CASE(TrigramsOfAValueThatIsTooLongForThemAreHidden) {
 }
 
 // The key is a Put that every row has, whatever its cells.
+// The text of the row's one entry, "none" if it has no entry; and whether it is present.
+std::string JoinedEntry(const IndexRecord& index, std::vector<Cell> cells) {
+  std::sort(cells.begin(), cells.end(), CellLess);
+  RowIndexFacts facts;
+  FactsOfRow(index, "row", cells, &facts);
+  if (facts.entries.empty()) return "none";
+  BOOST_TEST(facts.entries.size() == 1u);
+  BOOST_TEST(facts.entries[0].current);
+  std::string_view key = facts.entries[0].key;
+  const auto value = DecodeIndexKey(index.columns[0], &key);
+  BOOST_REQUIRE(value.has_value());
+  BOOST_TEST(facts.present == value->has_value());
+  return value->value_or("absent");
+}
+
+BOOST_AUTO_TEST_CASE(JoinedColumnsHaveAValueWhereAllAre) {
+  IndexRecord index = IndexOn("a");
+  index.columns[0].functions = {
+      Function::Concat({ConcatPart::Value(), ConcatPart::Text("-"), ConcatPart::Column("", "b")})};
+  index.columns[0].joined = IndexOn("b").columns;
+  BOOST_TEST(index.is_of_several());
+  const Cell a = MakeCell(CellKind::kPut, "a", 2, 1, "1");
+  const Cell b = MakeCell(CellKind::kPut, "b", 2, 2, "2");
+  const Cell older = MakeCell(CellKind::kPut, "a", 1, 3, "9");
+  const auto marker = [](std::string_view qualifier) {
+    return MakeCell(CellKind::kDeleteColumn, qualifier, 3, 4);
+  };
+  BOOST_TEST(JoinedEntry(index, {a, b}) == "1-2");
+  BOOST_TEST(JoinedEntry(index, {a, b, older}) == "1-2");
+  BOOST_TEST(JoinedEntry(index, {a}) == "absent");
+  BOOST_TEST(JoinedEntry(index, {b}) == "absent");
+  BOOST_TEST(JoinedEntry(index, {a, b, marker("a")}) == "absent");
+  BOOST_TEST(JoinedEntry(index, {a, b, marker("b")}) == "absent");
+  BOOST_TEST(JoinedEntry(index, {marker("b")}) == "absent");
+  BOOST_TEST(JoinedEntry(index, {MakeCell(CellKind::kPut, "c", 1, 1, "1")}) == "none");
+  const std::string half(kIndexKeyBytesMax / 2, 'x');
+  BOOST_TEST(JoinedEntry(index, {MakeCell(CellKind::kPut, "a", 1, 1, half),
+                                 MakeCell(CellKind::kPut, "b", 1, 1, half)}) == "absent");
+}
+
 BOOST_AUTO_TEST_CASE(APartOfTheRowKeyIsInEveryRow) {
   IndexRecord index = IndexOn("", kRowKeyFamily);
   index.columns[0].functions = {Function::SplitPart("/", 2)};

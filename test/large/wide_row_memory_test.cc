@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(VerifyingSuchARowTakesBoundedMemory) {
   {
     Findings findings("input", &report);
     BOOST_REQUIRE(VerifyBlocks(*file, &findings).ok());
-    BOOST_REQUIRE(VerifyRows(file.get(), true, &findings).ok());
+    BOOST_REQUIRE(VerifyRows(file.get(), {.deep = true}, &findings).ok());
   }
   BOOST_TEST(report.findings.empty());
   BOOST_TEST(report.cells == count + 2);

@@ -61,6 +61,9 @@ class Checker {
   Reading BeginReading(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
   /// Reads the next page. Requires: the moment is that of BeginReading.
   void ReadOn(const Moment& moment, const TablePlan& plan, Reading* reading);
+  /// The table as CheckTable does, in a database that was opened with other functions than those
+  /// that its indexes call, of another version if `is_version`; writes to it are refused.
+  void CheckWithoutCalls(const Moment& moment, const TablePlan& plan, bool is_version);
   /// Everything that each index can say about its whole column.
   void CheckCovered(const Moment& moment, const std::string& table, const Predicate& predicate,
                     const IndexOptions& index);

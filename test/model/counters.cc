@@ -30,6 +30,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"splits", &Counters::splits},
       {"merges of regions", &Counters::region_merges},
       {"reopens", &Counters::reopens},
+      {"lives without functions", &Counters::lives_without_functions},
       {"power cuts", &Counters::power_cuts},
       {"kills", &Counters::kills},
       {"interrupted recoveries", &Counters::interrupted_recoveries},

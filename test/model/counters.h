@@ -26,7 +26,7 @@ struct Counters {
   uint64_t pages = 0;           ///< That were read by tokens.
   uint64_t index_refusals = 0;  ///< Queries that asked for an index that cannot serve them.
   uint64_t flushes = 0, compactions = 0, splits = 0, region_merges = 0, schema_edits = 0,
-           reopens = 0;
+           reopens = 0, lives_without_functions = 0;
   uint64_t limits_changed = 0;  ///< Of families.
   uint64_t limits_refused = 0;  ///< Too many since the table was compacted.
   uint64_t power_cuts = 0, kills = 0, interrupted_recoveries = 0;
@@ -50,9 +50,9 @@ struct Counters {
   uint64_t offsets_by_key = 0, offsets_in_order = 0;  ///< Rows were passed over by counts.
   uint64_t offsets_decided = 0;                       ///< Some of them one by one.
   uint64_t offsets_read = 0;
-  uint64_t live_counts = 0;  ///< Counts of live entries were there.
-  uint64_t any_version_queries = 0;                   ///< Decided by older versions too.
-  uint64_t groups = 0;                                ///< Of rows.
+  uint64_t live_counts = 0;          ///< Counts of live entries were there.
+  uint64_t any_version_queries = 0;  ///< Decided by older versions too.
+  uint64_t groups = 0;               ///< Of rows.
 
   void Add(const Counters& other);
   std::string Describe() const;

@@ -122,6 +122,7 @@ class Session {
   void SetClock();
   void BringClockBack();
   void Reopen();
+  void LiveWithoutFunctions();
   void EndByCrash(const SessionAction& action);
   void RunUntilPowerFails(const std::vector<SessionAction>& actions);
   void OpenAfterCrash(bool* killed);

@@ -296,6 +296,11 @@ Status Session::ChangeIndexes(const SessionAction& action) {
     if (own_dice_.Chance(15)) {
       index.columns[0] = {.functions = RandomKeyFunctions(&own_dice_), .is_row_key = true};
     }
+    const bool is_of_family = own_dice_.Chance(15);
+    if (is_of_family) {
+      index.columns[0] = {.family = own_dice_.Pick(plan.options.families).name,
+                          .functions = RandomFamilyFunctions(&own_dice_)};
+    }
     while (HasOrder(index) && index.columns.size() < 3 && own_dice_.Chance(40)) {
       IndexColumn column{own_dice_.Pick(plan.options.families).name,
                          own_dice_.Pick(plan.columns).qualifier, own_dice_.Pick(kTypes),
@@ -305,7 +310,7 @@ Status Session::ChangeIndexes(const SessionAction& action) {
       });
       if (is_new) index.columns.push_back(std::move(column));
     }
-    if (!format::AreTrigrams(index.columns[0].functions) && own_dice_.Chance(40)) {
+    if (!format::AreTrigrams(index.columns[0].functions) && !is_of_family && own_dice_.Chance(40)) {
       index.where = RandomWhere(&own_dice_, plan);
     }
     while (HasOrder(index) && index.include.size() < 3 && own_dice_.Chance(40)) {

@@ -74,6 +74,7 @@ void Session::Reopen() {
   if (store_.simulated() != nullptr && own_dice_.Chance(50)) {
     store_.simulated()->Crash({.kept = CrashPolicy::Kept::kNone});  // Nothing is left to lose.
   }
+  if (own_dice_.Chance(30)) LiveWithoutFunctions();
   RequireOk(store_.Open(), "reopen");
   const DatabaseInfo info = store_.engine().Info();
   if (info.recovered_operations != 0 || info.torn_bytes != 0) {
@@ -83,6 +84,23 @@ void Session::Reopen() {
   ++counters_.reopens;
   LearnTime();
   for (const TablePlan& plan : tables_) checker_.CheckTable(Now(), plan, 0);
+}
+
+// Opens the database with other functions than those that its indexes call, and closes it again.
+// Files that are written meanwhile have no sections of these.
+void Session::LiveWithoutFunctions() {
+  const bool is_version = own_dice_.Chance(50);
+  RequireOk(store_.Open(is_version ? ProgramFunctions(2) : format::FunctionRegistry()),
+            "open without functions");
+  for (const TablePlan& plan : tables_) {
+    checker_.CheckWithoutCalls(Now(), plan, is_version);
+    if (own_dice_.Chance(30)) {
+      RequireOk(store_.engine().Compact(plan.options.name), "compact without functions");
+    }
+  }
+  Verify();
+  ++counters_.lives_without_functions;
+  RequireOk(store_.Close(), "close without functions");
 }
 
 void Session::EndByCrash(const SessionAction& action) {

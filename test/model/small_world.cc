@@ -18,7 +18,9 @@ namespace {
 
 const std::vector<std::string> kRows = {"x", "y", "z"};
 const std::vector<std::string> kColumns = {"a", "b", "c"};
+const std::vector<std::pair<std::string, std::string>> kJoined = {{"a", "b"}, {"c", "a"}};
 
+const Functions kCalled = {Function::Call("even")};  // 2 and "1 2".
 const Functions kParts = {Function::Split(" ")};
 // 0 of "y", 1 of the other rows.
 const Functions kKeyPart = {Function::SplitPart("y", 1), Function::Length()};
@@ -30,6 +32,29 @@ std::string FamilyOf(bool two_families, const std::string& column) {
 
 IndexColumn ColumnOf(const SmallWorld& world, const std::string& name, bool descending) {
   return {FamilyOf(world.two_families, name), name, ColumnType::kBytes, descending};
+}
+
+Functions JoinedWith(const SmallWorld& world, const std::string& name) {
+  return {Function::Concat(
+      {ConcatPart::Value(), ConcatPart::Column(FamilyOf(world.two_families, name), name)})};
+}
+
+// concat(a, b), concat(c, a) with b, and b with concat(a, b).
+void AddJoinedIndexes(const SmallWorld& world, std::vector<IndexOptions>* indexes) {
+  std::vector<IndexColumn> joined;
+  for (const auto& [name, with] : kJoined) {
+    IndexColumn& column = joined.emplace_back(ColumnOf(world, name, name == "c"));
+    column.functions = JoinedWith(world, with);
+  }
+  indexes->push_back({"joined", {joined[0]}});
+  indexes->push_back({"joined_b", {joined[1], ColumnOf(world, "b", false)}});
+  indexes->push_back({"b_joined", {ColumnOf(world, "b", true), joined[0]}});
+  if (world.includes) {
+    indexes->back().include = {{FamilyOf(world.two_families, "c"), "c"}};
+  }
+  if (!world.lists) return;
+  joined[0].functions.insert(joined[0].functions.end(), kParts.begin(), kParts.end());
+  indexes->push_back({"joined_parts", {joined[0]}});
 }
 
 void AddPartialIndexes(const SmallWorld& world, TablePlan* plan) {
@@ -59,6 +84,20 @@ void AddGlobalIndexes(const SmallWorld& world, std::vector<IndexOptions>* indexe
   // Cells of an index over several columns do not expire.
   if (world.ttl_micros != 0) return;
   add({"global_b_c", {ColumnOf(world, "b", false), ColumnOf(world, "c", true)}});
+}
+
+void AddCallingIndexes(const SmallWorld& world, std::vector<IndexOptions>* indexes) {
+  IndexColumn called = ColumnOf(world, "a", false);
+  called.functions = kCalled;
+  indexes->push_back({"by_call_of_a", {called}});
+  indexes->push_back({"by_call_of_a_b", {called, ColumnOf(world, "b", true)}});
+  IndexOptions partial{"partial_called", {ColumnOf(world, "b", false)}};
+  partial.where = "call('even', d:a) IS NOT NULL";
+  indexes->push_back(std::move(partial));
+  if (!world.globals) return;
+  IndexOptions global{"global_call_of_a", {called}};
+  global.placement = IndexPlacement::kGlobal;
+  indexes->push_back(std::move(global));
 }
 
 TablePlan PlanOf(const SmallWorld& world) {
@@ -98,6 +137,16 @@ TablePlan PlanOf(const SmallWorld& world) {
     plan.options.indexes.push_back({"by_b_key", {column("b", false), part}});
     if (world.includes) plan.options.indexes.back().include = {{"d", "a"}};
   }
+  if (world.maps) {
+    for (const FamilyOptions& family : plan.options.families) {
+      const auto add = [&](const char* name, Functions functions) {
+        plan.options.indexes.push_back(
+            {name + family.name, {{.family = family.name, .functions = std::move(functions)}}});
+      };
+      add("by_columns_of_", {Function::MapKeys()});
+      add("by_values_of_", {Function::MapValues()});
+    }
+  }
   plan.keys = kRows;
   plan.values = {"1", "2"};
   if (world.lists) {
@@ -109,6 +158,8 @@ TablePlan PlanOf(const SmallWorld& world) {
     }
   }
   AddPartialIndexes(world, &plan);
+  if (world.calls) AddCallingIndexes(world, &plan.options.indexes);
+  if (world.joined) AddJoinedIndexes(world, &plan.options.indexes);
   if (world.globals) AddGlobalIndexes(world, &plan.options.indexes);
   plan.timestamps = world.rising ? Timestamps::kNone : Timestamps::kSmall;
   plan.puts = 58;
@@ -140,13 +191,72 @@ SmallStep NewStep(Dice* dice, const TablePlan& plan) {
   return step;
 }
 
+// Of what concat makes of two columns.
+void AddJoinedPredicates(const SmallWorld& world, std::vector<Predicate>* all) {
+  for (const auto& [name, with] : kJoined) {
+    const std::string column = FamilyOf(world.two_families, name) + ":" + name;
+    const std::string b = FamilyOf(world.two_families, "b") + ":b";
+    std::vector<Predicate> joined = {Predicate::Equal(column, "11"), Predicate::Equal(column, "12"),
+                                     Predicate::Greater(column, "12"), Predicate::IsNull(column)};
+    for (Predicate& leaf : joined) {
+      leaf = leaf.WithFunctions(JoinedWith(world, with));
+      all->push_back(leaf);
+      all->push_back(Predicate::Not(leaf));
+      all->push_back(Predicate::And({leaf, Predicate::Equal(b, "1")}));
+      all->push_back(Predicate::And({leaf, Predicate::Greater(b, "1")}));
+      all->push_back(Predicate::Or({leaf, Predicate::Equal(b, "2")}));
+    }
+    if (!world.lists) continue;
+    Functions parts = JoinedWith(world, with);
+    parts.insert(parts.end(), kParts.begin(), kParts.end());
+    all->push_back(Predicate::Equal(column, "2").WithFunctions(parts));
+    all->push_back(Predicate::Not(Predicate::Equal(column, "12").WithFunctions(parts)));
+  }
+}
+
+// On the qualifiers and values of a family, alone and two at a time.
+void AddMapPredicates(bool two_families, std::vector<Predicate>* leaves,
+                      std::vector<Predicate>* all) {
+  std::vector<Predicate> of_maps;
+  for (const char* family : {"d:", "m:"}) {
+    for (const std::string& qualifier : kColumns) {
+      of_maps.push_back(Predicate::Equal(family, qualifier).WithFunctions({Function::MapKeys()}));
+    }
+    of_maps.push_back(Predicate::GreaterOrEqual(family, "b").WithFunctions({Function::MapKeys()}));
+    of_maps.push_back(Predicate::IsNull(family).WithFunctions({Function::MapKeys()}));
+    of_maps.push_back(Predicate::Equal(family, "1").WithFunctions({Function::MapValues()}));
+    of_maps.push_back(Predicate::NotEqual(family, "1").WithFunctions({Function::MapValues()}));
+    of_maps.push_back(Predicate::Less(family, "5").WithFunctions({Function::MapValues()}));
+    leaves->push_back(of_maps.front());
+    if (!two_families) break;
+  }
+  for (size_t i = 0; i < of_maps.size(); ++i) {
+    all->push_back(of_maps[i]);
+    all->push_back(Predicate::Not(of_maps[i]));
+    for (size_t j = 0; j < i; ++j) {
+      all->push_back(Predicate::And({of_maps[i], of_maps[j]}));
+      all->push_back(Predicate::And({of_maps[i], Predicate::Not(of_maps[j])}));
+      all->push_back(Predicate::Or({of_maps[i], of_maps[j]}));
+    }
+  }
+  leaves->push_back(of_maps.back());
+}
+
 /// Every predicate of the small world that is worth asking.
-std::vector<Predicate> SmallPredicates(bool two_families, bool lists, bool keys) {
+std::vector<Predicate> SmallPredicates(const SmallWorld& world) {
+  const bool two_families = world.two_families, lists = world.lists, keys = world.keys;
+  const bool calls = world.calls, maps = world.maps;
   std::vector<Predicate> leaves, all;
+  if (maps) AddMapPredicates(two_families, &leaves, &all);
   if (keys) {
-    leaves = {Predicate::Equal("_row", "1"), Predicate::Less("_row", "1"),
-              Predicate::IsNull("_row")};
-    for (Predicate& leaf : leaves) leaf = leaf.WithFunctions(kKeyPart);
+    for (const Predicate& leaf :
+         {Predicate::Equal("_row", "1"), Predicate::Less("_row", "1"), Predicate::IsNull("_row")}) {
+      leaves.push_back(leaf.WithFunctions(kKeyPart));
+    }
+  }
+  if (calls) {
+    leaves.push_back(Predicate::Equal("d:a", "2").WithFunctions(kCalled));
+    leaves.push_back(Predicate::IsNotNull("d:a").WithFunctions(kCalled));
   }
   for (const std::string& name : kColumns) {
     const std::string column = FamilyOf(two_families, name) + ":" + name;
@@ -164,6 +274,7 @@ std::vector<Predicate> SmallPredicates(bool two_families, bool lists, bool keys)
       }
     }
   }
+  if (world.joined) AddJoinedPredicates(world, &all);
   const std::string a = FamilyOf(two_families, "a") + ":a", c = FamilyOf(two_families, "c") + ":c";
   for (const char* value : {"1", "2"}) {
     all.push_back(
@@ -213,6 +324,13 @@ class SmallRun {
   void Write(const SmallStep& step);
   void Alter(const SmallStep& step);
   void Crash(const SmallStep& step);
+  enum class FunctionsOfLife : uint8_t { kSame, kVersion, kNone };
+  FunctionsOfLife FunctionsOf(uint64_t argument) const {
+    if (!world_.calls || argument / 4 % 2 == 0) return FunctionsOfLife::kSame;
+    return argument / 8 % 2 == 0 ? FunctionsOfLife::kVersion : FunctionsOfLife::kNone;
+  }
+  void OpenAgain(uint64_t argument, const char* context);
+  void LiveWithoutFunctions(uint64_t argument);
   void Check(bool thoroughly);
   const std::vector<Predicate>& Predicates() const;
   void BeginReadings(HeldSnapshot* held);
@@ -227,6 +345,7 @@ class SmallRun {
   Store store_;
   Checker checker_;
   TablePlan plan_;
+  std::vector<Predicate> joined_;  // Of several columns.
   Model model_;
   std::unique_ptr<Journal> journal_;
   std::vector<HeldSnapshot> snapshots_;
@@ -250,6 +369,7 @@ SmallRun::SmallRun(const SmallWorld& world, Counters* counters, RunTrace* trace)
       store_(SetupOf(world)),
       checker_(&dice_, counters),
       plan_(PlanOf(world)) {
+  AddJoinedPredicates(world, &joined_);
   if (trace_ != nullptr) trace_->Watch(store_.simulated(), store_.path());
 }
 
@@ -314,7 +434,8 @@ void SmallRun::Live(const SmallStep& step) {
       snapshots_.clear();
       RequireOk(store_.Close(), "close");
       journal_->MarkDurable();
-      RequireOk(store_.Open(), "reopen");
+      OpenAgain(step.argument, "reopen");
+      LiveWithoutFunctions(step.argument);
       ++counters_.reopens;
       return Verify();
     case Kind::kCrash:
@@ -395,7 +516,7 @@ void SmallRun::Crash(const SmallStep& step) {
     ++counters_.power_cuts;
   }
   store_.Abandon();  // Its files are dead.
-  RequireOk(store_.Open(), "open after a crash");
+  OpenAgain(step.argument, "open after a crash");
   Journal::Recovered recovered;
   recovered.now_micros = now();
   recovered.killed = killed;
@@ -412,6 +533,32 @@ void SmallRun::Crash(const SmallStep& step) {
   plan_.options = model_.table("w");
   const std::optional<std::string> duplicates = model_.Duplicates("w", now());
   if (duplicates.has_value()) throw Failure("after a crash rows are equal: " + *duplicates);
+  LiveWithoutFunctions(step.argument);
+}
+
+// Perhaps with other functions than those that the indexes call.
+void SmallRun::OpenAgain(uint64_t argument, const char* context) {
+  static const format::FunctionRegistry kNone;
+  const FunctionsOfLife functions = FunctionsOf(argument);
+  RequireOk(store_.Open(functions == FunctionsOfLife::kSame      ? ProgramFunctions()
+                        : functions == FunctionsOfLife::kVersion ? ProgramFunctions(2)
+                                                                 : kNone),
+            context);
+}
+
+// If it was opened with others, what comes then, up to the next open with the same.
+void SmallRun::LiveWithoutFunctions(uint64_t argument) {
+  const FunctionsOfLife functions = FunctionsOf(argument);
+  if (functions == FunctionsOfLife::kSame) return;
+  const bool is_version = functions == FunctionsOfLife::kVersion;
+  checker_.CheckWithoutCalls({&store_.engine(), &model_, nullptr, now()}, plan_, is_version);
+  if (argument / 32 % 2 == 0) RequireOk(store_.engine().Flush("w"), "flush without functions");
+  if (argument / 64 % 2 == 0) RequireOk(store_.engine().Compact("w"), "compact without functions");
+  Verify();
+  ++counters_.lives_without_functions;
+  RequireOk(store_.Close(), "close without functions");
+  journal_->MarkDurable();
+  RequireOk(store_.Open(), "open with functions");
 }
 
 void SmallRun::Check(bool thoroughly) {
@@ -428,12 +575,22 @@ void SmallRun::Check(bool thoroughly) {
 
 const std::vector<Predicate>& SmallRun::Predicates() const {
   static const auto kOfWorlds = [] {
-    std::array<std::vector<Predicate>, 8> all;
-    for (size_t i = 0; i < all.size(); ++i) all[i] = SmallPredicates(i & 1, i & 2, i & 4);
+    std::array<std::vector<Predicate>, 64> all;
+    for (size_t i = 0; i < all.size(); ++i) {
+      SmallWorld world;
+      world.two_families = i & 1;
+      world.lists = i & 2;
+      world.keys = i & 4;
+      world.calls = i & 8;
+      world.joined = i & 16;
+      world.maps = i & 32;
+      all[i] = SmallPredicates(world);
+    }
     return all;
   }();
   return kOfWorlds[size_t{world_.two_families} | size_t{world_.lists} << 1 |
-                   size_t{world_.keys} << 2];
+                   size_t{world_.keys} << 2 | size_t{world_.calls} << 3 |
+                   size_t{world_.joined} << 4 | size_t{world_.maps} << 5];
 }
 
 // A page of each is read after every step.
@@ -462,6 +619,9 @@ void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
     if (dice_.Chance(30)) {
       checker_.CheckQuery(moment, plan_, Predicate::Or({other, Predicate::And({where, other})}));
     }
+  }
+  for (int i = 0; i < 3 && world_.joined; ++i) {
+    checker_.CheckQuery(moment, plan_, dice_.Pick(joined_));
   }
   if (thoroughly) {
     checker_.CheckTable(moment, plan_, 2);
@@ -503,13 +663,15 @@ uint64_t SmallWorld::operation_count() const {
 }
 
 std::string SmallWorld::Describe() const {
-  std::string text =
-      "max_versions " + std::to_string(max_versions) + ", ttl " + std::to_string(ttl_micros) +
-      (switches_memstores ? ", a memstore for every batch" : "") +
-      (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
-      (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
-      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "") +
-      (globals ? ", global indexes" : "") + (keys ? ", parts of keys" : "");
+  std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
+                     std::to_string(ttl_micros) +
+                     (switches_memstores ? ", a memstore for every batch" : "") +
+                     (two_families ? ", two families" : "") +
+                     (rising ? ", rising timestamps" : "") + (lists ? ", lists" : "") +
+                     (unique_a ? ", by_a unique" : "") + (unique_all ? ", by_all unique" : "") +
+                     (includes ? ", included columns" : "") + (globals ? ", global indexes" : "") +
+                     (keys ? ", parts of keys" : "") + (calls ? ", calls" : "") +
+                     (joined ? ", joined columns" : "") + (maps ? ", maps" : "");
   for (const IndexOptions& index : PlanOf(*this).options.indexes) {
     if (!index.where.empty()) text += ", " + index.name + " over " + index.ToString();
   }
@@ -539,6 +701,9 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   world.includes = unique.Chance(50);
   world.globals = unique.Chance(50);
   world.keys = unique.Chance(40);
+  world.calls = unique.Chance(40);
+  world.joined = unique.Chance(40);
+  world.maps = unique.Chance(40);
   const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, plan));

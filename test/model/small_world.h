@@ -47,7 +47,10 @@ struct SmallWorld {
   bool unique_a = false, unique_all = false;  ///< An index over "a", and that over all columns.
   bool includes = false;                      ///< Indexes include other columns.
   bool globals = false;                       ///< There are global indexes besides.
-  bool keys = false;                          ///< There are indexes over a part of the row key.
+  bool keys = false;                          ///< There are indexes over a part of the row key,
+  bool calls = false;                         ///< over functions of a program,
+  bool joined = false;                        ///< over concat of two columns,
+  bool maps = false;                          ///< and over the qualifiers and values of a family.
   uint64_t partial = 0;  ///< Of the definitions of partial indexes; 0: there are none.
   std::vector<std::string> split_keys{};  ///< Rows at which a region begins.
   uint64_t seed = 1;                      ///< Of the checks and the disk.

@@ -25,11 +25,12 @@ Store::Store(const Setup& setup)
 
 Store::~Store() { Abandon(); }
 
-Status Store::Open() {
+Status Store::Open(const format::FunctionRegistry& functions) {
   executor_ = std::make_unique<InlineExecutor>(clock_);
   Options options;
   options.create_if_missing = true;
   options.observers[kSameObserver] = NewSameObserver();
+  options.functions = functions;
   auto engine = engine::Engine::Open(path_, options, setup_.tuning,
                                      {.file_system = file_system_,
                                       .clock = &clock_,

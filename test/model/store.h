@@ -12,6 +12,7 @@
 #include "test/support/temporary_directory.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
+#include "tools/simulation/program_functions.h"
 #include "tools/simulation/simulated_disk.h"
 
 namespace tandem::test {
@@ -34,7 +35,7 @@ class Store {
   const std::string& fallback_reason() const { return fallback_reason_; }
 
   /// Opens the database, which is made when it does not exist. Requires: it is not open.
-  Status Open();
+  Status Open(const format::FunctionRegistry& functions = ProgramFunctions());
   /// Closes cleanly; the database stays open when that fails.
   Status Close();
   /// Lets go of the engine, which then closes itself as well as it can. For the end of a process,

@@ -59,6 +59,13 @@ TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> fami
   IndexOptions bucket = Index("by_bucket_of_tag", "", kBytes, ColumnType::kInt64);
   bucket.columns[0].functions = {Function::Bucket(5)};
   plan.options.indexes.push_back(std::move(bucket));
+  IndexOptions even = Index("by_even_section", "", kText, ColumnType::kBytes);
+  even.columns[0].functions = {Function::Call("even"), Function::Upper()};
+  plan.options.indexes.push_back(std::move(even));
+  IndexOptions digits = Index("by_digits_of_tag", "", kBytes, ColumnType::kInt64);
+  digits.columns[0].functions = {Function::Call("digits")};
+  digits.columns.push_back({"", kInteger, ColumnType::kInt64, dice->Chance(50)});
+  plan.options.indexes.push_back(std::move(digits));
   IndexOptions words = Index("by_words", "", kText, ColumnType::kBytes);
   words.columns[0].functions = {Function::Words()};
   plan.options.indexes.push_back(std::move(words));
@@ -79,6 +86,48 @@ TablePlan NewTable(Dice* dice, std::string name, std::vector<FamilyOptions> fami
   return plan;
 }
 
+// Indexes over what concat makes of several columns, of several families if there are some.
+void AddJoined(Dice* dice, TablePlan* plan) {
+  const std::string other = plan->options.families.back().name;
+  const auto joined = [&](const char* qualifier, const char* with) {
+    IndexColumn column{.qualifier = qualifier, .descending = dice->Chance(30)};
+    column.functions = {Function::Concat(
+        {ConcatPart::Value(), ConcatPart::Text("1"), ConcatPart::Column(other, with)})};
+    return column;
+  };
+  IndexOptions one{"by_joined", {joined(kText, kBytes)}};
+  if (dice->Chance(50)) {
+    one.columns[0].functions.push_back(dice->Chance(40) ? Function::Split("a") : Function::Upper());
+  }
+  IndexOptions two{"by_two_joined", {joined(kInteger, kText)}};
+  two.columns.insert(dice->Chance(50) ? two.columns.begin() : two.columns.end(),
+                     {.qualifier = kBytes, .descending = dice->Chance(30)});
+  if (dice->Chance(30)) two.include = {{.qualifier = kPlain}, {.qualifier = ""}};
+  if (dice->Chance(30)) two.where = RandomWhere(dice, *plan);
+  plan->options.indexes.push_back(std::move(one));
+  plan->options.indexes.push_back(std::move(two));
+}
+
+// Over the qualifiers and the values of families.
+void AddIndexesOfFamilies(Dice* dice, std::vector<TablePlan>* tables) {
+  const auto add = [](std::string name, const char* family, Functions functions, ColumnType type,
+                      TablePlan* plan) {
+    IndexOptions index = Index(std::move(name), family, "", type);
+    index.columns[0].functions = std::move(functions);
+    plan->options.indexes.push_back(std::move(index));
+  };
+  add("by_d_columns", "d", {Function::MapKeys()}, ColumnType::kBytes, &(*tables)[0]);
+  add("by_w_columns", "w", {Function::MapKeys()}, ColumnType::kText, &(*tables)[1]);
+  add("by_m_numbers", "m", {Function::MapValues()}, ColumnType::kInt64, &(*tables)[1]);
+  (*tables)[1].options.indexes.back().columns[0].descending = dice->Chance(50);
+  add("by_k_columns", "k", {Function::MapKeys()}, ColumnType::kBytes, &(*tables)[2]);
+  add("by_d_starts", "d", {Function::MapValues(), Function::Substring(1, 2)}, ColumnType::kText,
+      &(*tables)[2]);
+  add("by_large_columns", "w", {Function::MapKeys(), Function::Upper()}, ColumnType::kText,
+      &(*tables)[4]);
+  add("by_large_values", "d", {Function::MapValues()}, ColumnType::kBytes, &(*tables)[4]);
+}
+
 void Split(Dice* dice, TablePlan* plan) {
   std::set<std::string> keys;
   for (uint64_t count = dice->Below(4); count > 0; --count) keys.insert(dice->Pick(plan->keys));
@@ -86,6 +135,13 @@ void Split(Dice* dice, TablePlan* plan) {
 }
 
 }  // namespace
+
+TablePlan WithoutCalls(TablePlan plan) {
+  std::erase_if(plan.options.indexes, [](const IndexOptions& index) {
+    return index.ToString().find("call('") != std::string::npos;
+  });
+  return plan;
+}
 
 std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
   std::vector<TablePlan> tables = {
@@ -133,7 +189,13 @@ std::vector<TablePlan> NewTables(Dice* dice, uint64_t rows) {
     two.where = RandomWhere(dice, plan);
     plan.options.indexes.push_back(std::move(one));
     plan.options.indexes.push_back(std::move(two));
+    IndexOptions called = Index("by_part_called", "", kPlain, ColumnType::kBytes);
+    called.columns[0].functions = {Function::Call("twice")};
+    called.where = RandomWhere(dice, plan) + " OR call('even', d:section) = 'b'";
+    plan.options.indexes.push_back(std::move(called));
+    AddJoined(dice, &plan);
   }
+  AddIndexesOfFamilies(dice, &tables);
   tables[2].timestamps = Timestamps::kExpiring;
   tables[2].options.indexes.push_back(Index("by_k_tag", "k", kBytes, ColumnType::kBytes));
   tables[2].options.indexes.push_back(Index("by_k_size_d_tag", "k", kInteger, ColumnType::kInt64,

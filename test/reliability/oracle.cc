@@ -79,20 +79,50 @@ class IndexCheck {
   }
   std::string ValueIn(const ModelRow& row) const { return ValueIn(row, index_.columns[0]); }
   static std::string ValueIn(const ModelRow& row, const IndexColumn& column) {
+    if (test::AreOfFamily(column.functions)) return ValueOfFamily(row, column);
     for (const test::ModelCell& cell : row.cells) {
       if (cell.qualifier != column.qualifier) continue;
       std::string made = cell.value;
+      const std::optional<std::vector<std::string_view>> joined = JoinedIn(row, column);
+      if (!joined.has_value()) return "";
       if (format::AreMultiValued(column.functions)) {
         format::ValueList values;
-        format::ApplyMultiValued(column.functions, cell.value, cell.timestamp, &values);
+        format::ApplyMultiValued(column.functions, cell.value, cell.timestamp, &values, *joined);
         return values.empty() ? "" : std::string(values[values.size() - 1]);
       }
       if (column.functions.empty() ||
-          format::ApplyFunctions(column.functions, cell.value, cell.timestamp, &made)) {
+          format::ApplyFunctions(column.functions, cell.value, cell.timestamp, &made, *joined)) {
         return made;
       }
     }
     return "";
+  }
+  // Of the columns that concat joins; nullopt: the row lacks one.
+  static std::optional<std::vector<std::string_view>> JoinedIn(const ModelRow& row,
+                                                               const IndexColumn& column) {
+    std::vector<std::string_view> values;
+    for (const Function& function : column.functions) {
+      for (const ConcatPart& part : function.parts) {
+        if (part.kind != ConcatPart::Kind::kColumn) continue;
+        const auto found =
+            std::ranges::find(row.cells, part.qualifier, &test::ModelCell::qualifier);
+        if (found == row.cells.end()) return std::nullopt;
+        values.push_back(found->value);
+      }
+    }
+    return values;
+  }
+  static std::string ValueOfFamily(const ModelRow& row, const IndexColumn& column) {
+    std::string value;
+    format::ValueList values;
+    for (const test::ModelCell& cell : row.cells) {
+      if (cell.family != column.family) continue;
+      const bool is_key = column.functions.front().kind == FunctionKind::kMapKeys;
+      format::ApplyMultiValued(column.functions, is_key ? cell.qualifier : cell.value,
+                               cell.timestamp, &values);
+      if (!values.empty()) value = values[0];
+    }
+    return value;
   }
   std::string Compare(const Predicate& predicate, const std::vector<ModelRow>& expected) {
     Result<std::vector<ModelRow>> found = Rows(predicate, {.use_index = index_.name});

@@ -104,7 +104,9 @@ class ShapeMaker {
   }
   void AddIndexReads(const TableOptions& table, const IndexOptions& index) {
     const IndexColumn& column = index.columns[0];
-    const std::string name = TextOf(column.functions, column.family + ":" + column.qualifier);
+    const std::string name = TextOf(column.functions, test::AreOfFamily(column.functions)
+                                                          ? column.family
+                                                          : column.family + ":" + column.qualifier);
     const std::string where = index.where.empty() ? "" : " AND (" + index.where + ")";
     const std::string all = name + " IS NOT NULL" + where;
     const bool is_multi_valued = format::AreMultiValued(column.functions);

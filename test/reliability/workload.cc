@@ -56,6 +56,11 @@ TablePlan RandomTable(const std::string& name, Dice* dice) {
         {.name = "by_words",
          .columns = {{.family = "d", .qualifier = "c", .functions = {Function::Words()}}}});
   }
+  if (dice->Chance(30)) {
+    table.indexes.push_back({.name = "by_qualifier",
+                             .columns = {{.family = dice->Pick(table.families).name,
+                                          .functions = {Function::MapKeys()}}}});
+  }
   if (dice->Chance(50)) {
     table.indexes.push_back(
         {.name = "by_c_n",

@@ -57,7 +57,7 @@ inline std::vector<std::string> FindingsOf(format::StoreFile* file) {
   VerifyReport report;
   format::Findings findings("file", &report);
   Status status = format::VerifyBlocks(*file, &findings);
-  if (status.ok()) status = format::VerifyRows(file, /*deep=*/true, &findings);
+  if (status.ok()) status = format::VerifyRows(file, {.deep = true}, &findings);
   std::vector<std::string> texts;
   for (const Finding& finding : report.findings) texts.push_back(finding.text);
   if (!status.ok()) texts.push_back(status.ToString());

@@ -80,7 +80,7 @@ struct GoodFile {
     {
       Findings findings("memory", &report);
       BOOST_REQUIRE(VerifyBlocks(**file, &findings).ok());
-      BOOST_REQUIRE(VerifyRows(file->get(), true, &findings).ok());
+      BOOST_REQUIRE(VerifyRows(file->get(), {.deep = true}, &findings).ok());
     }
     std::vector<std::string> texts;
     for (const Finding& finding : report.findings) texts.push_back(finding.text);
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(OneIndexIsComparedAlone) {
     VerifyReport report;
     const auto file = *Open();
     Findings findings("memory", &report);
-    BOOST_REQUIRE(VerifyIndexes(file.get(), only, &findings).ok());
+    BOOST_REQUIRE(VerifyIndexes(file.get(), {.only = only}, &findings).ok());
     BOOST_TEST(report.rows == 40u);
     BOOST_TEST(report.cells == 40u + 15 + 8);
     return report.findings;

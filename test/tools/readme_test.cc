@@ -153,11 +153,11 @@ BOOST_AUTO_TEST_CASE(ProgramsCompileAndRun) {
                            block.text + "}\n");
     const std::string command = "g++ -std=c++20 -Iinclude '" + place.Path("program.cc") + "' ";
     const ScriptRun run =
-        is_whole
-            ? RunScript(command + library + " -lzstd -lxxhash -luring -lroaring -lutf8proc -o '" +
-                            place.Path("program") + "'\n'" + place.Path("program") + "'\n",
-                        place)
-            : RunScript(command + "-fsyntax-only\n", place);
+        is_whole ? RunScript(command + library +
+                                 " -lzstd -lxxhash -luring -lroaring -lutf8proc -lre2 -o '" +
+                                 place.Path("program") + "'\n'" + place.Path("program") + "'\n",
+                             place)
+                 : RunScript(command + "-fsyntax-only\n", place);
     BOOST_TEST(run.exit_code == 0, block.text << run.output);
     if (is_whole) BOOST_TEST(run.output == "alice\n");
   }

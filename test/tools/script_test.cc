@@ -158,8 +158,11 @@ BOOST_AUTO_TEST_CASE(SnapshotsAreCreatedReadAndDropped) { Run("snapshots"); }
 BOOST_AUTO_TEST_CASE(IndexesComeAndGo) { Run("indexes"); }
 BOOST_AUTO_TEST_CASE(FunctionsOfColumnsAreIndexed) { Run("functions"); }
 BOOST_AUTO_TEST_CASE(SeveralValuesOfAColumnAreIndexed) { Run("multi_valued"); }
+BOOST_AUTO_TEST_CASE(PatternsAreLookedFor) { Run("regexp"); }
+BOOST_AUTO_TEST_CASE(MapsAreIndexed) { Run("maps"); }
 BOOST_AUTO_TEST_CASE(SeveralColumnsAreIndexedTogether) { Run("composite"); }
 BOOST_AUTO_TEST_CASE(PartsOfRowKeysAreIndexed) { Run("key_parts"); }
+BOOST_AUTO_TEST_CASE(ConcatJoinsTextsAndColumns) { Run("concat"); }
 BOOST_AUTO_TEST_CASE(APartialIndexLeavesOutRows) { Run("partial"); }
 BOOST_AUTO_TEST_CASE(AUniqueIndexRefusesDuplicates) { Run("unique"); }
 BOOST_AUTO_TEST_CASE(AnIndexAnswersWithoutRows) { Run("covering"); }

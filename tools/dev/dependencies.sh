@@ -15,6 +15,7 @@ what_of() {
     liburing-dev) echo "header liburing.h" ;;
     libroaring-dev) echo "header roaring/roaring.h" ;;
     libutf8proc-dev) echo "header utf8proc.h" ;;
+    libre2-dev) echo "header re2/re2.h" ;;
     libfmt-dev) echo "header fmt/format.h" ;;
     libcli11-dev) echo "header CLI/CLI.hpp" ;;
     libexpat1-dev) echo "header expat.h" ;;
@@ -41,6 +42,7 @@ project_of() {
     liburing.h) echo "liburing" ;;
     roaring/*) echo "CRoaring" ;;
     utf8proc.h) echo "utf8proc" ;;
+    re2/*) echo "RE2" ;;
     fmt/*) echo "{fmt}" ;;
     CLI/*) echo "CLI11" ;;
     expat.h) echo "Expat" ;;

@@ -65,8 +65,9 @@ void AddTable(const format::TableRecord& table, Properties* out) {
       columns +=
           Format("{}{}:{}{}", columns.empty() ? "" : ", ",
                  TextOf(column.functions,
-                        column.is_of_row_key()
-                            ? std::string(column.name())
+                        column.is_of_row_key() ? std::string(column.name())
+                        : column.is_of_family()
+                            ? std::string(FamilyName(table, column.family))
                             : Format("{}:{}", FamilyName(table, column.family), column.qualifier)),
                  ColumnTypeName(column.type), column.descending ? ":desc" : "");
     }

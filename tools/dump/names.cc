@@ -219,7 +219,9 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
     for (const format::IndexColumnRecord& column : index.columns) {
       writer->Add({table.name, index.name, index.id.value, state,
                    column.is_of_row_key() ? Value() : Value(column.family.value),
-                   TextOf(column.functions, std::string(column.name())),
+                   TextOf(column.functions,
+                          std::string(column.is_of_family() ? FamilyName(table, column.family)
+                                                            : column.name())),
                    ColumnTypeName(column.type), column.descending ? "desc" : "asc"});
     }
     for (const format::IncludedColumnRecord& column : index.included) {

@@ -94,6 +94,12 @@ Result<RowShape> RowShape::OfTable(Database* database, const TableInfo& table,
   shape.table_.row_key.clear();
   // Rows repeat; and whether they are unique does not change what they take.
   for (IndexOptions& index : shape.table_.indexes) index.unique = false;
+  std::erase_if(shape.table_.indexes, [&table](const IndexOptions& index) {
+    const auto info = std::ranges::find_if(table.indexes, [&index](const IndexInfo& known) {
+      return known.options.name == index.name;
+    });
+    return info != table.indexes.end() && !info->unusable.empty();
+  });
   uint64_t bytes = 0;
   auto cursor = database->Scan({.pieces = true, .cancelled = cancelled}, table.options.name,
                                {.limit = kRowsMax});

@@ -34,7 +34,8 @@ class RowShape {
  public:
   /// Rows of one family "d". Requires: there is a column.
   static RowShape OfColumns(std::vector<ColumnShape> columns, std::vector<IndexOptions> indexes);
-  /// Rows like the first ones of a table, with its families, indexes and types. Errors:
+  /// Rows like the first ones of a table, with its families, types and those indexes that this
+  /// program can compute. Errors:
   /// kInvalidArgument when it has no row; those of a cursor. `cancelled` may be null.
   static Result<RowShape> OfTable(Database* database, const TableInfo& table,
                                   const std::atomic<bool>* cancelled);

@@ -9,6 +9,8 @@
 #include "format/functions.h"
 #include "format/ordered_bytes.h"
 #include "format/value_text.h"
+#include "tools/generator/regexps.h"
+#include "tools/simulation/program_functions.h"
 
 namespace tandem::test {
 namespace {
@@ -23,6 +25,19 @@ bool IsOf(const ColumnPlan& column, const FamilyOptions& family) {
 
 const std::string& FamilyMeant(const TableOptions& table, const std::string& name) {
   return name.empty() ? table.families[0].name : name;
+}
+
+// Of bytes and text alone.
+bool IsOfText(Predicate::Kind kind) {
+  using Kind = Predicate::Kind;
+  return kind == Kind::kPrefix || kind == Kind::kContains || kind == Kind::kRegexp;
+}
+
+// Whether the index may lead to what has a text or matches a pattern.
+bool HasTrigramsOf(const IndexColumn& column, const Predicate& predicate) {
+  return IsOfText(predicate.kind()) && column.functions == Functions{Function::Trigrams()} &&
+         predicate.functions().empty() && predicate.qualifier() == column.qualifier &&
+         predicate.family() == column.family;
 }
 
 size_t ValueCount(Dice* dice, Predicate::Kind kind) {
@@ -45,17 +60,29 @@ Function RandomMultiValued(Dice* dice) {
   }
 }
 
-// What functions make of a stored value, one of several; nullopt: nothing.
-std::optional<std::string> OneMadeOf(const Functions& functions, const std::string& stored,
-                                     Dice* dice) {
+size_t CountJoined(const Functions& functions) {
+  size_t count = 0;
+  for (const Function& function : functions) {
+    count += static_cast<size_t>(
+        std::ranges::count(function.parts, ConcatPart::Kind::kColumn, &ConcatPart::kind));
+  }
+  return count;
+}
+
+// What functions make of a stored value, one of several; nullopt: nothing. `other`: the value of
+// the columns that they join.
+std::optional<std::string> OneMadeOf(const Functions& asked, const std::string& stored, Dice* dice,
+                                     const std::string& other = {}) {
+  const Functions functions = Resolved(asked);
   const auto timestamp = static_cast<int64_t>(dice->Below(9));
+  const std::vector<std::string_view> joined(CountJoined(functions), other);
   std::string value;
   if (!format::AreMultiValued(functions)) {
-    const bool is_made = format::ApplyFunctions(functions, stored, timestamp, &value);
+    const bool is_made = format::ApplyFunctions(functions, stored, timestamp, &value, joined);
     return is_made ? std::optional(std::move(value)) : std::nullopt;
   }
   format::ValueList values;
-  format::ApplyMultiValued(functions, stored, timestamp, &values);
+  format::ApplyMultiValued(functions, stored, timestamp, &values, joined);
   if (values.empty()) return std::nullopt;
   return std::string(values[dice->Below(values.size())]);
 }
@@ -106,8 +133,14 @@ std::string RandomWhere(Dice* dice, const TablePlan& plan) {
 }
 
 bool DependsOn(const IndexOptions& index, const std::string& family) {
-  return std::ranges::any_of(index.columns,
-                             [&](const IndexColumn& column) { return column.family == family; }) ||
+  const auto is_over = [&](const IndexColumn& column) {
+    return column.family == family ||
+           std::ranges::any_of(column.functions, [&](const Function& function) {
+             return std::ranges::find(function.parts, family, &ConcatPart::family) !=
+                    function.parts.end();
+           });
+  };
+  return std::ranges::any_of(index.columns, is_over) ||
          (!index.where.empty() && NamesFamily(Predicate::Parse(index.where).value(), family));
 }
 
@@ -122,7 +155,7 @@ Functions RandomFunctions(Dice* dice) {
       functions.push_back(RandomMultiValued(dice));
       continue;
     }
-    switch (dice->Below(11)) {
+    switch (dice->Below(12)) {
       case 0:
         functions.push_back(Function::Lower());
         break;
@@ -151,6 +184,11 @@ Functions RandomFunctions(Dice* dice) {
       case 9:
         functions.push_back(Function::SplitPart(dice->Chance(50) ? "1" : "a", 1 + dice->Below(3)));
         break;
+      case 10:
+        functions.push_back(Function::Concat(
+            {functions.empty() && dice->Chance(50) ? ConcatPart::Value() : ConcatPart::Text("a"),
+             ConcatPart::Value()}));
+        break;
       default:
         if (functions.empty()) functions.push_back(Function::TimestampOf());
         if (dice->Chance(50)) functions.push_back(Function::DateTrunc("second"));
@@ -165,6 +203,16 @@ Functions RandomKeyFunctions(Dice* dice) {
     functions = RandomFunctions(dice);
   } while (format::AreMultiValued(functions) ||
            functions.front().kind == FunctionKind::kTimestampOf);
+  return functions;
+}
+
+Functions RandomFamilyFunctions(Dice* dice) {
+  Functions functions = {dice->Chance(60) ? Function::MapKeys() : Function::MapValues()};
+  if (dice->Chance(60)) return functions;
+  Functions more = RandomKeyFunctions(dice);
+  // What a function returns is joined once.
+  std::erase_if(more, [](const Function& f) { return f.kind == FunctionKind::kConcat; });
+  functions.insert(functions.end(), more.begin(), more.end());
   return functions;
 }
 
@@ -429,14 +477,18 @@ std::optional<Predicate> Generator::TupleLeaf() {
 Predicate Generator::Leaf() {
   using Kind = Predicate::Kind;
   static const std::vector<Kind> kKinds = {
-      Kind::kEqual,       Kind::kEqual,   Kind::kEqual,          Kind::kNotEqual,  Kind::kLess,
-      Kind::kLessOrEqual, Kind::kGreater, Kind::kGreaterOrEqual, Kind::kBetween,   Kind::kIn,
-      Kind::kPrefix,      Kind::kIsNull,  Kind::kIsNull,         Kind::kIsNotNull, Kind::kContains};
+      Kind::kEqual,   Kind::kEqual,       Kind::kEqual,    Kind::kNotEqual,
+      Kind::kLess,    Kind::kLessOrEqual, Kind::kGreater,  Kind::kGreaterOrEqual,
+      Kind::kBetween, Kind::kIn,          Kind::kPrefix,   Kind::kIsNull,
+      Kind::kIsNull,  Kind::kIsNotNull,   Kind::kContains, Kind::kRegexp};
   if (dice_.Chance(6)) {
     if (std::optional<Predicate> tuple = TupleLeaf()) return *std::move(tuple);
   }
   Kind kind = dice_.Pick(kKinds);
   if (dice_.Chance(8)) return RowKeyLeaf(kind);
+  if (IsOfText(kind) && dice_.Chance(40)) {
+    if (std::optional<Predicate> leaf = LeafOfTrigrams(kind)) return *std::move(leaf);
+  }
   if (plan_.functions && dice_.Chance(5)) {
     return KeyPartLeaf(kind, RandomKeyFunctions(&dice_), std::nullopt);
   }
@@ -445,20 +497,36 @@ Predicate Generator::Leaf() {
   const ColumnPlan& column = Column(family);
   const std::optional<ColumnType> cast = Cast();
   const ValueKind literals = cast == ColumnType::kInt64 ? ValueKind::kInteger : column.kind;
-  bool is_part = kind == Kind::kPrefix || kind == Kind::kContains;
+  bool is_part = IsOfText(kind);
   if (literals == ValueKind::kInteger && std::exchange(is_part, false)) kind = Kind::kEqual;
   const bool is_outside = dice_.Chance(8);
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
     value = is_outside && dice_.Chance(70) ? RandomOutsider(&dice_, literals) : Value(literals);
   }
-  if (is_part && !is_outside && !values.empty()) {
+  if (kind == Kind::kRegexp) {
+    values[0] = RandomRegexp(&dice_, values[0]);
+  } else if (is_part && !is_outside && !values.empty()) {
     values[0].resize(dice_.Below(values[0].size() + 1));
     if (kind == Kind::kContains) values[0].erase(0, dice_.Below(3));
   }
   const Predicate leaf =
       Predicate::Compare(kind, ColumnText(family, column.qualifier), std::move(values));
   return cast.has_value() ? leaf.As(*cast) : leaf;
+}
+
+// Of what an index has the trigrams of; nullopt: there is no such index.
+std::optional<Predicate> Generator::LeafOfTrigrams(Predicate::Kind kind) {
+  for (const IndexOptions& index : plan_.options.indexes) {
+    const IndexColumn& column = index.columns[0];
+    if (column.functions != Functions{Function::Trigrams()}) continue;
+    std::string value = Value(dice_.Chance(80) ? ValueKind::kText : ValueKind::kBytes);
+    if (kind == Predicate::Kind::kRegexp) value = RandomRegexp(&dice_, value);
+    std::string name = FamilyMeant(plan_.options, column.family) + ":" + column.qualifier;
+    const Predicate leaf = Predicate::Compare(kind, std::move(name), {std::move(value)});
+    return leaf.As(dice_.Chance(60) ? ColumnType::kText : ColumnType::kBytes);
+  }
+  return std::nullopt;
 }
 
 // Of any functions of any column, or of those of an index. Values are what they make of others.
@@ -470,20 +538,33 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
   const IndexColumn& indexed = dice_.Pick(plan_.options.indexes).columns[0];
   std::optional<ColumnType> cast = Cast();
   if (indexed.is_row_key) return KeyPartLeaf(kind, indexed.functions, indexed.type);
-  if (!indexed.functions.empty()) {
+  const ColumnPlan& other = Column(family);
+  const bool may_join = !format::AreMultiValued(functions) && other.qualifier != plan.qualifier;
+  if (may_join && dice_.Chance(15)) {
+    functions.push_back(
+        Function::Concat({ConcatPart::Value(), ConcatPart::Column(family.name, other.qualifier)}));
+    if (dice_.Chance(20)) functions.push_back(Function::Split("1"));
+  }
+  if (dice_.Chance(15)) {
+    functions = RandomFamilyFunctions(&dice_);
+    column = family.name + ":";
+  } else if (!indexed.functions.empty()) {
     functions = indexed.functions;
     column = FamilyMeant(plan_.options, indexed.family) + ":" + indexed.qualifier;
     cast = indexed.type;
   }
   const ColumnType type = *format::TypeOfFunctions(functions, cast);
-  const bool is_part = kind == Predicate::Kind::kPrefix || kind == Predicate::Kind::kContains;
-  if (type != ColumnType::kText && is_part) kind = Predicate::Kind::kEqual;
+  const bool is_text = type == ColumnType::kText || type == ColumnType::kBytes;
+  if (!is_text && IsOfText(kind)) kind = Predicate::Kind::kEqual;
+  const bool is_of_qualifiers = functions.front().kind == FunctionKind::kMapKeys;
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
-    const std::optional<std::string> made = OneMadeOf(functions, Value(plan.kind), &dice_);
-    const bool fits =
-        type == ColumnType::kText || (made.has_value() && format::ParseInt64(*made).has_value());
+    const std::string input = is_of_qualifiers ? Column(Family()).qualifier : Value(plan.kind);
+    const std::optional<std::string> made =
+        OneMadeOf(functions, input, &dice_, Value(other.kind));
+    const bool fits = is_text || (made.has_value() && format::ParseInt64(*made).has_value());
     value = made.has_value() && fits ? *made : std::to_string(dice_.Below(9));
+    if (kind == Predicate::Kind::kRegexp) value = RandomRegexp(&dice_, value);
   }
   return Predicate::Compare(kind, column, std::move(values)).WithFunctions(functions).As(type);
 }
@@ -491,14 +572,14 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
 Predicate Generator::KeyPartLeaf(Predicate::Kind kind, const Functions& functions,
                                  std::optional<ColumnType> asked) {
   const ColumnType type = *format::TypeOfFunctions(functions, asked);
-  const bool is_part = kind == Predicate::Kind::kPrefix || kind == Predicate::Kind::kContains;
-  if (type != ColumnType::kText && is_part) kind = Predicate::Kind::kEqual;
+  if (type != ColumnType::kText && IsOfText(kind)) kind = Predicate::Kind::kEqual;
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
     const std::optional<std::string> made = OneMadeOf(functions, Key(), &dice_);
     const bool fits =
         type == ColumnType::kText || (made.has_value() && format::ParseInt64(*made).has_value());
     value = made.has_value() && fits ? *made : std::to_string(dice_.Below(9));
+    if (kind == Predicate::Kind::kRegexp) value = RandomRegexp(&dice_, value);
   }
   return Predicate::Compare(kind, "_row", std::move(values)).WithFunctions(functions).As(type);
 }
@@ -577,7 +658,9 @@ QueryOptions Generator::NewQuery(const Predicate& predicate) {
     const bool has_where =
         !index.where.empty() && predicate.kind() == Predicate::Kind::kAnd &&
         predicate.ToString().find(Predicate::Parse(index.where)->ToString()) != std::string::npos;
-    if (!has_where || !dice_.Chance(60)) continue;
+    const bool is_asked_for =
+        has_where || (HasTrigramsOf(index.columns[0], predicate) && query.order_by.empty());
+    if (!is_asked_for || !dice_.Chance(60)) continue;
     query.use_index = index.name;
     query.no_index = false;
     return query;
@@ -648,6 +731,7 @@ std::vector<std::string> IndexesOf(const Predicate& predicate, const TableOption
       const bool is_of_words =
           !child.functions().empty() && child.functions().back().kind == FunctionKind::kWords;
       if (child.kind() == Kind::kContains && !is_of_words) return false;
+      if (child.kind() == Kind::kRegexp) return false;
       return child.is_row_key() == column.is_row_key && child.children().empty() &&
              child.qualifier() == column.qualifier && child.functions() == column.functions &&
              FamilyMeant(table, child.family()) == family;

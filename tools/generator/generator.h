@@ -81,6 +81,7 @@ class Generator {
   /// Sometimes the predicate of a partial index, and conditions besides.
   std::optional<Predicate> PartialAnd();
   std::optional<ColumnType> Cast();
+  std::optional<Predicate> LeafOfTrigrams(Predicate::Kind kind);
   Predicate FunctionLeaf(Predicate::Kind kind);
   std::optional<Predicate> TupleLeaf();
   Predicate RowKeyLeaf(Predicate::Kind kind);
@@ -109,6 +110,8 @@ class Generator {
 Functions RandomFunctions(Dice* dice);
 /// Such that an index may have them of the row key.
 Functions RandomKeyFunctions(Dice* dice);
+/// Of all columns of a family.
+Functions RandomFamilyFunctions(Dice* dice);
 /// The predicate of a partial index: over one to three columns of the plan.
 std::string RandomWhere(Dice* dice, const TablePlan& plan);
 /// Whether the index depends on a column of the family, which is not the first.

@@ -31,6 +31,8 @@ std::string RandomText(Dice* dice) {
                                                   "e",
                                                   "Game a\xc3\x89 b",
                                                   "e d, c/b a",
+                                                  "gAME\xc5\xbf",
+                                                  "\xce\xa3\xce\xb1\xcf\x82",
                                                   "\xf0\x9f\x98\x80"};
   return dice->Pick(kWords);
 }

@@ -31,7 +31,7 @@ FIELDS = {
     'former': 'changed_at max_versions? expired?',
     'index': 'id name$ state column* unique? included* where+', 'included': 'family qualifier$',
     'column': 'family qualifier$ type descending function* of_key?',
-    'function': 'kind first? count? text+',
+    'function': 'kind first? count? text+ part*', 'part': 'sort text+ family? qualifier+',
     'typed': 'family qualifier$ type',
     'edit': 'counters* table* -table* file* region* -region* -file* segment* -segment* '
             'snapshot* -snapshot+ sequence* -sequence+',
@@ -42,7 +42,7 @@ FIELDS = {
     'counts': 'index current older', 'segment': 'number id$',
     'snapshot': 'name$ sequence time created table* region*',
     'sequence': 'name$ first last next'}
-KNOWN = {'kind': range(1, 17), 'state': (1, 2, 3, 4), 'compression': (0, 1),
+KNOWN = {'kind': range(1, 21), 'sort': range(3), 'state': (1, 2, 3, 4), 'compression': (0, 1),
          'type': (*range(1, 8), *range(19, 24))}
 PARTS = re.compile(r'(?:(salt|hash|mod)\((?:(\w+), )?(\d+)\)|(?:(reverse)\(\w+\), )?'
                    r'(\w+):(text|bytes|u?int64|timestamp|uuid)(?:\((\d+)\))?( desc)?)(?:, |$)')

@@ -170,7 +170,8 @@ class Model {
   /// Those of them that the read's bounds leave, newest first.
   static Versions Shown(const Versions& versions, const FamilyOptions& family,
                         const ModelRead& read);
-  /// The value of a column, or what the functions make of it: nothing, one or several.
+  /// The value of a column, or what the functions make of it, or of the columns of its family:
+  /// nothing, one or several.
   static std::vector<std::string> Newest(const Table& table, const Columns& columns, size_t family,
                                          std::string_view qualifier, const Functions& functions,
                                          const ModelRead& read);
@@ -197,6 +198,8 @@ class Model {
 /// Negative, zero or positive as `a` sorts before, equals or sorts after `b`, both values of
 /// `type`. Requires: both fit it; types of bytes, text and int64.
 int CompareValues(ColumnType type, std::string_view a, std::string_view b);
+/// Whether the functions are of all columns of a family, which its name stands for.
+bool AreOfFamily(const Functions& functions);
 
 std::string Describe(const ScanOptions& scan);
 

@@ -1,5 +1,7 @@
 // The model's answers to predicates: every row is looked at, every comparison is made on the values
 // as they are stored.
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -7,13 +9,23 @@
 #include "format/functions.h"
 #include "tandem/limits.h"
 #include "tools/simulation/model.h"
+#include "tools/simulation/program_functions.h"
 
 namespace tandem::test {
 namespace {
 
 bool IsRange(Predicate::Kind kind) {
   return kind != Predicate::Kind::kPrefix && kind != Predicate::Kind::kContains &&
-         kind != Predicate::Kind::kIn;
+         kind != Predicate::Kind::kRegexp && kind != Predicate::Kind::kIn;
+}
+
+// By RE2 without the engine's wrapper. Text is matched by characters, other bytes as Latin-1.
+bool MatchesRegexp(ColumnType type, const std::string& value, const std::string& pattern) {
+  re2::RE2::Options options(re2::RE2::Quiet);
+  if (type != ColumnType::kText) options.set_encoding(re2::RE2::Options::EncodingLatin1);
+  const re2::RE2 regexp(pattern, options);
+  CHECK(regexp.ok());
+  return re2::RE2::PartialMatch(value, regexp);
 }
 
 bool Holds(Predicate::Kind kind, ColumnType type, const std::string& value,
@@ -22,6 +34,7 @@ bool Holds(Predicate::Kind kind, ColumnType type, const std::string& value,
   if (!IsRange(kind)) {
     if (kind == Predicate::Kind::kPrefix) return value.starts_with(operands[0]);
     if (kind == Predicate::Kind::kContains) return value.find(operands[0]) != std::string::npos;
+    if (kind == Predicate::Kind::kRegexp) return MatchesRegexp(type, value, operands[0]);
     for (size_t i = 0; i < operands.size(); ++i) {
       if (compare(i) == 0) return true;
     }
@@ -135,27 +148,48 @@ ColumnType TypeOfFunctions(const Functions& functions, std::optional<ColumnType>
   return *type;
 }
 
-// What the functions make of a stored value: nothing, one or several.
-std::vector<std::string> MadeOf(const Functions& functions, const std::string& stored,
-                                int64_t timestamp) {
-  if (functions.empty()) return {stored};
+// What the functions make of a stored value: nothing, one or several. `joined`: of the columns that
+// concat joins.
+std::vector<std::string> MadeOf(const Functions& asked, const std::string& stored,
+                                int64_t timestamp,
+                                const std::vector<std::string_view>& joined = {}) {
+  if (asked.empty()) return {stored};
+  const Functions functions = Resolved(asked);
   if (!format::AreMultiValued(functions)) {
     std::string made;
-    if (!format::ApplyFunctions(functions, stored, timestamp, &made)) return {};
+    if (!format::ApplyFunctions(functions, stored, timestamp, &made, joined)) return {};
     return {std::move(made)};
   }
   format::ValueList list;
-  format::ApplyMultiValued(functions, stored, timestamp, &list);
+  format::ApplyMultiValued(functions, stored, timestamp, &list, joined);
   std::vector<std::string> values;
   for (size_t i = 0; i < list.size(); ++i) values.emplace_back(list[i]);
   return values;
+}
+
+// Whether the functions are of the qualifiers of a family.
+bool AreOfQualifiers(const Functions& functions) {
+  return !functions.empty() && functions.front().kind == FunctionKind::kMapKeys;
 }
 
 ColumnType TypeOfIndexed(const IndexColumn& column) {
   return column.functions.empty() ? column.type : TypeOfFunctions(column.functions, column.type);
 }
 
+// Whether concat joins other columns.
+bool JoinsColumns(const Functions& functions) {
+  return std::ranges::any_of(functions, [](const Function& function) {
+    return std::ranges::find(function.parts, ConcatPart::Kind::kColumn, &ConcatPart::kind) !=
+           function.parts.end();
+  });
+}
+
 }  // namespace
+
+bool AreOfFamily(const Functions& functions) {
+  return AreOfQualifiers(functions) ||
+         (!functions.empty() && functions.front().kind == FunctionKind::kMapValues);
+}
 
 int CompareValues(ColumnType type, std::string_view a, std::string_view b) {
   if (type != ColumnType::kBytes && type != ColumnType::kText) return CompareIntegers(a, b);
@@ -211,16 +245,17 @@ bool Model::Refuses(const ModelOperation& operation) const {
   const TableOptions& options = table(operation.table);
   const size_t family = FamilyOf(options, operation.family);
   const auto refuses = [&](const IndexColumn& indexed, const auto& column) {
-    if (indexed.is_row_key || FamilyOf(options, indexed.family) != family ||
-        indexed.qualifier != column.first) {
-      return false;
-    }
-    if (indexed.functions.empty()) return !FitsType(indexed.type, column.second);
-    return TypeOfIndexed(indexed) == ColumnType::kText &&
-           std::ranges::any_of(MadeOf(indexed.functions, column.second, 0),
-                               [](const std::string& made) {
-                                 return IsUtf8(made) && EncodedSize(made) > kIndexKeyBytesMax;
-                               });
+    const Functions& functions = indexed.functions;
+    if (indexed.is_row_key || FamilyOf(options, indexed.family) != family) return false;
+    if (indexed.qualifier != column.first && !AreOfFamily(functions)) return false;
+    if (functions.empty()) return !FitsType(indexed.type, column.second);
+    if (JoinsColumns(functions)) return false;
+    const ColumnType type = TypeOfIndexed(indexed);
+    if (type != ColumnType::kText && type != ColumnType::kBytes) return false;
+    const std::string& input = AreOfQualifiers(functions) ? column.first : column.second;
+    return std::ranges::any_of(MadeOf(functions, input, 0), [type](const std::string& made) {
+      return (type == ColumnType::kBytes || IsUtf8(made)) && EncodedSize(made) > kIndexKeyBytesMax;
+    });
   };
   return std::ranges::any_of(operation.columns, [&](const auto& column) {
     return std::ranges::any_of(options.indexes, [&](const IndexOptions& index) {
@@ -233,14 +268,32 @@ bool Model::Refuses(const ModelOperation& operation) const {
 std::vector<std::string> Model::Newest(const Table& table, const Columns& columns, size_t family,
                                        std::string_view qualifier, const Functions& functions,
                                        const ModelRead& read) {
-  const auto found = columns.find(std::pair(family, std::string(qualifier)));
-  if (found == columns.end()) return {};
-  const Versions shown = Shown(found->second, table.options.families[family], read);
-  if (shown.empty()) return {};
-  if (!read.any_version) return MadeOf(functions, shown[0].second, shown[0].first);
+  std::vector<Versions> joined;
+  std::vector<std::string_view> joined_values;
+  for (const Function& function : functions) {
+    for (const ConcatPart& part : function.parts) {
+      if (part.kind != ConcatPart::Kind::kColumn) continue;
+      const size_t other = FamilyOf(table.options, part.family);
+      const auto found = columns.find(std::pair(other, part.qualifier));
+      if (found == columns.end()) return {};
+      joined.push_back(Shown(found->second, table.options.families[other], read));
+      if (joined.back().empty()) return {};
+      if (joined.back()[0].second.size() > kFunctionValueBytesMax) return {};
+    }
+  }
+  for (const Versions& shown : joined) joined_values.push_back(shown[0].second);
   std::vector<std::string> values;
-  for (const auto& [timestamp, value] : shown) {
-    for (std::string& made : MadeOf(functions, value, timestamp)) values.push_back(std::move(made));
+  for (const auto& [column, versions] : columns) {
+    if (column.first != family) continue;
+    if (column.second != qualifier && !AreOfFamily(functions)) continue;
+    Versions shown = Shown(versions, table.options.families[family], read);
+    if (!read.any_version && shown.size() > 1) shown.resize(1);
+    for (const auto& [timestamp, value] : shown) {
+      const std::string& input = AreOfQualifiers(functions) ? column.second : value;
+      for (std::string& made : MadeOf(functions, input, timestamp, joined_values)) {
+        values.push_back(std::move(made));
+      }
+    }
   }
   return values;
 }
@@ -309,10 +362,10 @@ bool Model::MatchesColumn(const Table& table, const std::string& key, const Colu
                ? predicate.type().value_or(TypeOf(table.options, family, predicate.qualifier()))
                : TypeOfFunctions(predicate.functions(), predicate.type());
     values = Newest(table, columns, family, predicate.qualifier(), predicate.functions(), read);
-    // All bytes fit, at any length.
-    std::erase_if(values, [type](const std::string& value) {
-      return type != ColumnType::kBytes && !FitsType(type, value);
-    });
+    // All bytes that are stored fit, at any length.
+    const bool fit_all = type == ColumnType::kBytes && predicate.functions().empty();
+    std::erase_if(values,
+                  [&](const std::string& value) { return !fit_all && !FitsType(type, value); });
   } else if (!predicate.functions().empty()) {
     type = TypeOfFunctions(predicate.functions(), predicate.type());
     values = MadeOf(predicate.functions(), key, 0);

@@ -53,6 +53,12 @@ TableOptions North(uint64_t seed, const std::vector<std::string>& keys) {
       {"bucket", {{.family = "h", .qualifier = "tag", .functions = {Function::Bucket(7)}}}},
       {"trigrams", {{.family = "d", .qualifier = "word", .functions = {Function::Trigrams()}}}},
       {"parts", {{.family = "h", .qualifier = "tag", .functions = {Function::Split("a")}}}},
+      {"word_size",
+       {{.family = "d",
+         .qualifier = "word",
+         .functions = {Function::Concat(
+             {ConcatPart::Value(), ConcatPart::Text("-"), ConcatPart::Column("w", "size")})}}}},
+      {"columns", {{.family = "h", .functions = {Function::MapKeys()}}}},
       {"word_gen", {{"d", "word", ColumnType::kText}, {"d", "gen", ColumnType::kInt64, true}}},
       {"key", {{.functions = {Function::Bucket(5)}, .is_row_key = true}}},
       {"tag_key",

@@ -131,7 +131,7 @@ By fields, keys with a salt come in the order of their fields.
            --select state,total --limit 5
 
 Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX, CONTAINS,
-LIKE 'p%' or '%p%', IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
+LIKE 'p%' or '%p%', REGEXP, IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
 Page by page: --limit 20 --token, then with --after and the token; or --page 3 --page-size 20.
 )"},
     {"explain",

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "tools/tandem/bytes_text.h"
+#include "tools/tandem/format_text.h"
 #include "tools/tandem/row_output.h"
 
 namespace tandem::tools {
@@ -66,6 +68,20 @@ void WriteIndexes(const TableInfo& table, RecordWriter* writer) {
                  std::string_view(index.is_building ? "building" : "ready")});
   }
   if (has_begun) writer->End();
+  has_begun = false;
+  for (const IndexInfo& index : table.indexes) {
+    if (index.unusable.empty()) continue;
+    if (!std::exchange(has_begun, true)) writer->Begin("unusable_index", {"table", "index", "why"});
+    writer->Add({table.options.name, index.options.name, index.unusable});
+  }
+  if (has_begun) writer->End();
+}
+
+void TellIfUnusable(const std::string& table, const IndexInfo& index, const Context& context) {
+  if (index.unusable.empty()) return;
+  WriteBytes(context.err,
+             Format("tandem: table '{}': index '{}' is not checked: {}\n", EscapeBytes(table),
+                    EscapeBytes(index.options.name), EscapeBytes(index.unusable)));
 }
 
 void WriteStatistics(const std::string& table, const std::vector<NamedStatistics>& indexes,

@@ -5,12 +5,16 @@
 #include <vector>
 
 #include "tandem/database.h"
+#include "tools/tandem/context.h"
 #include "tools/tandem/output.h"
 
 namespace tandem::tools {
 
 /// Writes a record of each index of the table, if it has one.
 void WriteIndexes(const TableInfo& table, RecordWriter* writer);
+
+/// Says on the error stream that a check leaves the index out, if it is unusable.
+void TellIfUnusable(const std::string& table, const IndexInfo& index, const Context& context);
 
 struct NamedStatistics {
   std::string index;

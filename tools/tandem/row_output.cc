@@ -30,7 +30,14 @@ std::string ColumnText(const ColumnName& column) {
 
 std::string ColumnText(const IndexColumn& column) {
   if (column.is_row_key) return "_row";
+  if (AreOfFamily(column.functions)) return column.family;
   return ColumnText(ColumnName{column.family, column.qualifier});
+}
+
+bool AreOfFamily(const Functions& functions) {
+  if (functions.empty()) return false;
+  const FunctionKind first = functions.front().kind;
+  return first == FunctionKind::kMapKeys || first == FunctionKind::kMapValues;
 }
 
 RowWriter::RowWriter(RowLayout layout, std::FILE* out)

@@ -75,5 +75,7 @@ class RowWriter {
 std::string ColumnText(const ColumnName& column);
 /// What an index is over, without its functions: a column, or _row.
 std::string ColumnText(const IndexColumn& column);
+/// Whether they are of all columns of a family, which its name stands for.
+bool AreOfFamily(const Functions& functions);
 
 }  // namespace tandem::tools

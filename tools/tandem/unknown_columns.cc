@@ -11,6 +11,7 @@
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/output.h"
+#include "tools/tandem/row_output.h"
 #include "tools/tandem/suggest.h"
 
 namespace tandem::tools {
@@ -25,16 +26,23 @@ void AddColumns(const Predicate& predicate, const std::string& first_family, Col
   for (const Predicate& child : predicate.children()) AddColumns(child, first_family, columns);
   using Kind = Predicate::Kind;
   const bool is_leaf = predicate.kind() >= Kind::kEqual && predicate.kind() <= Kind::kIsNotNull;
-  if (!is_leaf || predicate.is_row_key()) return;
-  columns->emplace(predicate.family().empty() ? first_family : predicate.family(),
-                   predicate.qualifier());
+  if (!is_leaf || predicate.is_row_key() || AreOfFamily(predicate.functions())) return;
+  const auto add = [&](const std::string& family, const std::string& qualifier) {
+    columns->emplace(family.empty() ? first_family : family, qualifier);
+  };
+  add(predicate.family(), predicate.qualifier());
+  for (const Function& function : predicate.functions()) {
+    for (const ConcatPart& part : function.parts) {
+      if (part.kind == ConcatPart::Kind::kColumn) add(part.family, part.qualifier);
+    }
+  }
 }
 
 /// The columns without those that an index is over.
 Columns WithoutIndexes(Columns columns, const TableOptions& table) {
   for (const IndexOptions& index : table.indexes) {
     for (const IndexColumn& column : index.columns) {
-      if (column.is_row_key) continue;
+      if (column.is_row_key || AreOfFamily(column.functions)) continue;
       columns.erase(
           {column.family.empty() ? table.families[0].name : column.family, column.qualifier});
     }

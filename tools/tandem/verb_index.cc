@@ -124,6 +124,15 @@ void TellOfUnfit(const std::string& table, const IndexInfo& index, const Context
                                    EscapeBytes(TextOf(column.functions, name)), type));
     return;
   }
+  if (AreOfFamily(column.functions)) {
+    const std::string made = TextOf(column.functions, name);
+    WriteBytes(context.err,
+               Format("tandem: {} rows have a cell of family {} and no entry: no value of which {} "
+                      "makes a {}, or a delete marker; they satisfy map_keys({}) IS NOT NULL AND "
+                      "{}::{} IS NULL\n",
+                      FormatCount(index.rows_without_entry), name, made, type, name, made, type));
+    return;
+  }
   const std::string rows = Format("tandem: {} rows have a cell of {} and no entry: ",
                                   FormatCount(index.rows_without_entry), name);
   if (!column.functions.empty()) {
@@ -212,6 +221,10 @@ Result<ExitCode> Build(const IndexVerbOptions& options, const Context& context) 
   uint64_t all_bytes = 0;
   while (true) {
     const IndexInfo& index = InfoOf(table, options.index);
+    if (!index.unusable.empty()) {
+      return Status::Unsupported(
+          Format("index '{}' cannot be built: {}", EscapeBytes(options.index), index.unusable));
+    }
     if (index.files_older == 0 && !index.is_building) break;
     all_bytes = std::max(all_bytes, index.bytes_older);
     progress.UpdateFiles(index.files_older, all_bytes - index.bytes_older, all_bytes);
@@ -287,6 +300,7 @@ Status VerifyOpen(const IndexVerbOptions& options, const Context& context, Verif
     for (const IndexInfo& index : table.indexes) {
       if (context.is_interrupted()) return Status::Cancelled("interrupted");
       if (!options.index.empty() && index.options.name != options.index) continue;
+      TellIfUnusable(table.options.name, index, context);
       ASSIGN_OR_RETURN(const VerifyReport found,
                        database->VerifyIndex(table.options.name, index.options.name));
       AddReport(found, report);

@@ -7,6 +7,7 @@
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/file_check.h"
 #include "tools/tandem/findings_output.h"
+#include "tools/tandem/index_output.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
@@ -28,6 +29,11 @@ Status VerifyOpen(Database* database, const VerifyOptions& options, const Contex
   ASSIGN_OR_RETURN(const DatabaseInfo info, database->Info());
   if (info.torn_bytes > 0) {
     WriteBytes(context.err, "tandem: verify: " + TornText(options.path, info.torn_bytes) + "\n");
+  }
+  for (const TableInfo& table : info.tables) {
+    for (const IndexInfo& index : table.indexes) {
+      if (options.deep) TellIfUnusable(table.options.name, index, context);
+    }
   }
   return {};
 }

@@ -71,6 +71,8 @@ BOOST_AUTO_TEST_CASE(EveryOperatorIsRead) {
   CheckParses("a CONTAINS 'p_%'", compare(Kind::kContains, {"p_%"}));
   CheckParses("a LIKE '%p%'", compare(Kind::kContains, {"p"}));
   CheckParses("a LIKE '%%'", compare(Kind::kContains, {""}));
+  CheckParses("a REGEXP '^p(a|b)'", compare(Kind::kRegexp, {"^p(a|b)"}));
+  CheckParses("regexp regexp x'ff'", Predicate::Regexp("regexp", "\xff"));
   CheckParses("a IS NULL", compare(Kind::kIsNull, {}));
   CheckParses("a is not null", compare(Kind::kIsNotNull, {}));
   CheckParses("a = TRUE", compare(Kind::kEqual, {"true"}));
@@ -91,6 +93,7 @@ BOOST_AUTO_TEST_CASE(EveryOperatorHasABuilder) {
   CheckParses("a IN (1, 2)", Predicate::In("a", {"1", "2"}));
   CheckParses("a PREFIX 'p'", Predicate::Prefix("a", "p"));
   CheckParses("a CONTAINS 'p'", Predicate::Contains("a", "p"));
+  CheckParses("a REGEXP 'p'", Predicate::Regexp("a", "p"));
   CheckParses("a IS NULL", Predicate::IsNull("a"));
   CheckParses("a IS NOT NULL", Predicate::IsNotNull("a"));
 }
@@ -104,6 +107,7 @@ BOOST_AUTO_TEST_CASE(ParametersHaveNumbers) {
   CheckParses("a >= ?1", Predicate::GreaterOrEqual("a", Parameter(1)));
   CheckParses("_row PREFIX ?", Predicate::Prefix("_row", Parameter(1)));
   CheckParses("a CONTAINS ?", Predicate::Contains("a", Parameter(1)));
+  CheckParses("a REGEXP ?", Predicate::Regexp("a", Parameter(1)));
   CheckParses("a BETWEEN ? AND ?", Predicate::Between("a", Parameter(1), Parameter(2)));
   // The next one is the largest so far and one.
   BOOST_CHECK_EQUAL(Parsed("a = ?5 AND b IN (1, ?, ?2, ?) OR NOT c = ?").ToString(),
@@ -132,6 +136,7 @@ BOOST_AUTO_TEST_CASE(ParametersHaveNumbers) {
 BOOST_AUTO_TEST_CASE(NotBeforeAnOperatorNegatesIt) {
   CheckParses("a NOT IN (1)", Predicate::Not(Predicate::In("a", {"1"})));
   CheckParses("a NOT BETWEEN 1 AND 2", Predicate::Not(Predicate::Between("a", "1", "2")));
+  CheckParses("a NOT REGEXP 'x'", Predicate::Not(Predicate::Regexp("a", "x")));
   CheckParses("a NOT LIKE 'x%'", Predicate::Not(Predicate::Prefix("a", "x")));
   CheckParses("NOT a IS NULL", Predicate::Not(Predicate::IsNull("a")));
 }
@@ -210,6 +215,19 @@ BOOST_AUTO_TEST_CASE(ColumnsHaveFunctions) {
               of_key({Function::Upper(), Function::Length()}).As(ColumnType::kText));
   BOOST_CHECK(Parsed("lower(_row) = 1").is_row_key());
   BOOST_CHECK(!Parsed("lower(\"_row\") = 1").is_row_key());
+  const auto value = ConcatPart::Value();
+  const auto column = [](const char* name) { return ConcatPart::Column("", name); };
+  CheckParses("concat(a, '-', x'41') = 1",
+              with({Function::Concat({value, ConcatPart::Text("-"), ConcatPart::Text("A")})}));
+  CheckParses("lower(concat(a, \"b c\", d:e)) = 1",
+              with({Function::Concat({value, column("b c"), ConcatPart::Column("d", "e")}),
+                    Function::Lower()}));
+  CheckParses("concat(b, lower(a), a) = 1",
+              with({Function::Lower(), Function::Concat({column("b"), value, column("a")})}));
+  CheckParses("concat(a, a) = 1", with({Function::Concat({value, value})}));
+  CheckParses("concat('k', _row, _row) = 1",
+              of_key({Function::Concat({ConcatPart::Text("k"), value, value})}));
+  CheckParses("concat(a, \"_row\") = 1", with({Function::Concat({value, column("_row")})}));
   // A name like a function's is a column's where nothing is applied.
   CheckParses("lower = 1", Predicate::Equal("lower", "1"));
   CheckParses("lower(lower) = 1",
@@ -221,7 +239,7 @@ BOOST_AUTO_TEST_CASE(ErrorsOfFunctionsNameTheirPosition) {
       ErrorOf("lowr(a) = 1"),
       "at position 1: expected a function: lower, upper, reverse, substr, length, "
       "hash, bucket, date_trunc, json, timestamp_of, split, json_each, words, trigrams, "
-      "substr_bytes, split_part, found 'lowr'");
+      "substr_bytes, split_part, concat, call, map_keys, map_values, found 'lowr'");
   BOOST_CHECK_EQUAL(ErrorOf("lower() = 1"), "at position 7: expected a column, found ')'");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a = 1"), "at position 9: expected ')', found '='");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a, 1) = 1"), "at position 8: expected ')', found ','");
@@ -255,6 +273,26 @@ BOOST_AUTO_TEST_CASE(ErrorsOfFunctionsNameTheirPosition) {
                     "at position 1: words: expected one value, found the several of split");
   BOOST_CHECK_EQUAL(ErrorOf("lower(a)::decimal = 1"),
                     "at position 11: expected a type (bytes, text, int64, ...), found 'decimal'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(a) = 1"),
+                    "at position 1: concat: it joins 1 parts, expected 2 to 16");
+  BOOST_CHECK_EQUAL(ErrorOf("concat('a', 'b') = 1"),
+                    "at position 1: expected a column among the parts of concat, found 'concat'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(a, ) = 1"),
+                    "at position 11: expected a column or a text in quotes, found ')'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(a b) = 1"), "at position 10: expected ')', found 'b'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(a, ?) = 1"),
+                    "at position 11: expected a column or a text in quotes, found the parameter ?");
+  BOOST_CHECK_EQUAL(
+      ErrorOf("concat(lower(a), upper(b)) = 1"),
+      "at position 1: expected a concat with functions of one column alone, or around "
+      "it, found 'concat'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(lower(a), lower(a)) = 1"),
+                    "at position 1: concat: what a function returns is joined once");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(a, _row) = 1"),
+                    "at position 1: expected a concat of _row and texts, without columns, found "
+                    "'concat'");
+  BOOST_CHECK_EQUAL(ErrorOf("concat(concat(a, b), c) = 1"),
+                    "at position 1: concat: two of them join columns: name all columns in one");
   std::string deep = "a";
   for (size_t i = 0; i < kFunctionsMax; ++i) deep = "lower(" + deep + ")";
   BOOST_CHECK(Predicate::Parse(deep + " = 1").has_value());
@@ -279,10 +317,12 @@ BOOST_AUTO_TEST_CASE(ColumnsOfIndexesAreReadBackFromTheirText) {
     const auto parsed = IndexColumn::Parse(column);
     return parsed.has_value() ? parsed->ToString() : std::string(parsed.error().message());
   };
-  for (const char* same : {"city", "d:city", "\"a b\":\"\" DESC", "size::int64", "lower(d:name)",
-                           "substr(reverse(name), 1, 2) DESC", "json(doc, '$.a')::double",
-                           "date_trunc('week', timestamp_of(d:x))::timestamp DESC",
-                           "split_part(_row, '/', 2)", "substr_bytes(_row, 1, 8)::int64_be DESC"}) {
+  for (const char* same :
+       {"city", "d:city", "\"a b\":\"\" DESC", "size::int64", "lower(d:name)",
+        "substr(reverse(name), 1, 2) DESC", "json(doc, '$.a')::double",
+        "date_trunc('week', timestamp_of(d:x))::timestamp DESC", "split_part(_row, '/', 2)",
+        "substr_bytes(_row, 1, 8)::int64_be DESC", "lower(concat(first, ' ', d:\"a b\")) DESC",
+        "concat(\"not\", lower(a), '''')", "concat('x', _row)"}) {
     BOOST_CHECK_EQUAL(text(same), same);
   }
   BOOST_CHECK_EQUAL(text("city asc"), "city");
@@ -315,7 +355,8 @@ BOOST_AUTO_TEST_CASE(ErrorsNameTheirPosition) {
   BOOST_CHECK_EQUAL(ErrorOf("a = 12ab"), "at position 7: expected a number, found 'a'");
   BOOST_CHECK_EQUAL(ErrorOf("AND = 1"), "at position 1: expected a condition, found 'AND'");
   BOOST_CHECK_EQUAL(ErrorOf("a NOT 1"),
-                    "at position 7: expected BETWEEN, IN, PREFIX, CONTAINS or LIKE, found a value");
+                    "at position 7: expected BETWEEN, IN, PREFIX, CONTAINS, REGEXP or LIKE, found "
+                    "a value");
   BOOST_CHECK_EQUAL(ErrorOf("1 = a"), "at position 1: expected a condition, found a value");
   BOOST_CHECK(ErrorOf("a LIKE '%x_y%'").starts_with("at position 8: expected a pattern"));
   BOOST_CHECK(ErrorOf("a LIKE '%x'").starts_with("at position 8: expected a pattern"));
@@ -434,10 +475,16 @@ Predicate RandomPredicate(TestRandom& random, int depth) {
   if (random.OneIn(4)) column = random.Text(6, kBytes);
   const Predicate leaf = Predicate::Compare(kind, std::move(column), std::move(values));
   if (random.OneIn(2)) return leaf;
-  static const Functions kFunctions = {Function::Lower(),           Function::Substring(2),
-                                       Function::Substring(1, 3),   Function::Bucket(7),
-                                       Function::Json("$.a"),       Function::DateTrunc("day"),
-                                       Function::SplitPart("'", 2), Function::SubstringBytes(3, 1)};
+  static const Functions kFunctions = {
+      Function::Lower(),
+      Function::Substring(2),
+      Function::Substring(1, 3),
+      Function::Bucket(7),
+      Function::Json("$.a"),
+      Function::DateTrunc("day"),
+      Function::SplitPart("'", 2),
+      Function::SubstringBytes(3, 1),
+      Function::Concat({ConcatPart::Text("'"), ConcatPart::Value()})};
   Functions functions;
   for (uint64_t i = random.Below(4); i > 0; --i) {
     functions.push_back(kFunctions[random.Below(kFunctions.size())]);
