@@ -663,15 +663,14 @@ uint64_t SmallWorld::operation_count() const {
 }
 
 std::string SmallWorld::Describe() const {
-  std::string text = "max_versions " + std::to_string(max_versions) + ", ttl " +
-                     std::to_string(ttl_micros) +
-                     (switches_memstores ? ", a memstore for every batch" : "") +
-                     (two_families ? ", two families" : "") +
-                     (rising ? ", rising timestamps" : "") + (lists ? ", lists" : "") +
-                     (unique_a ? ", by_a unique" : "") + (unique_all ? ", by_all unique" : "") +
-                     (includes ? ", included columns" : "") + (globals ? ", global indexes" : "") +
-                     (keys ? ", parts of keys" : "") + (calls ? ", calls" : "") +
-                     (joined ? ", joined columns" : "") + (maps ? ", maps" : "");
+  std::string text =
+      "max_versions " + std::to_string(max_versions) + ", ttl " + std::to_string(ttl_micros) +
+      (switches_memstores ? ", a memstore for every batch" : "") +
+      (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
+      (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
+      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "") +
+      (globals ? ", global indexes" : "") + (keys ? ", parts of keys" : "") +
+      (calls ? ", calls" : "") + (joined ? ", joined columns" : "") + (maps ? ", maps" : "");
   for (const IndexOptions& index : PlanOf(*this).options.indexes) {
     if (!index.where.empty()) text += ", " + index.name + " over " + index.ToString();
   }

@@ -560,8 +560,7 @@ Predicate Generator::FunctionLeaf(Predicate::Kind kind) {
   std::vector<std::string> values(ValueCount(&dice_, kind));
   for (std::string& value : values) {
     const std::string input = is_of_qualifiers ? Column(Family()).qualifier : Value(plan.kind);
-    const std::optional<std::string> made =
-        OneMadeOf(functions, input, &dice_, Value(other.kind));
+    const std::optional<std::string> made = OneMadeOf(functions, input, &dice_, Value(other.kind));
     const bool fits = is_text || (made.has_value() && format::ParseInt64(*made).has_value());
     value = made.has_value() && fits ? *made : std::to_string(dice_.Below(9));
     if (kind == Predicate::Kind::kRegexp) value = RandomRegexp(&dice_, value);
