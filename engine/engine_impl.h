@@ -26,6 +26,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -35,6 +36,7 @@
 
 #include "base/call_gate.h"
 #include "base/fork_mark.h"
+#include "base/mutex.h"
 #include "engine/commit/applier.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/commit/group_log.h"
@@ -247,6 +249,8 @@ class EngineImpl final : public Engine {
   void BuildGlobalIndexes();
   Result<int64_t> BuildSomeEntries();
   Result<int64_t> BuildEntries(const Table& table, const format::GlobalIndexRecord& global);
+  /// Empty: nothing has hindered the build.
+  std::string WhyNotBuilt(format::TableId entries) const;
   Result<std::vector<std::string>> RowsToBuild(std::string_view name,
                                                const format::GlobalIndexRecord& global,
                                                const std::string& first,
@@ -475,7 +479,10 @@ class EngineImpl final : public Engine {
     std::string next = {};
   };
   GlobalPosition global_position_;
-  std::vector<format::TableId> global_failed_;  // Of indexes that some row cannot have an entry of.
+  /// Why a row cannot have an entry of an index, which is not built then, by the table of its
+  /// entries.
+  mutable base::Mutex global_failures_mutex_;
+  std::map<format::TableId, std::string> global_failures_ GUARDED_BY(global_failures_mutex_);
   std::atomic<bool> checks_unique_{false};  // EnforceUnique runs; acquire and release around it.
   std::atomic<bool> closing_{false};  // A Close runs or is done; acquire and release around it.
 };

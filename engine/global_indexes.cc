@@ -174,20 +174,29 @@ Result<int64_t> EngineImpl::BuildSomeEntries() {
   schema_->DropEntriesOfNone();
   for (const auto& table : database_.regions->tables()) {
     for (const format::GlobalIndexRecord& global : table->record->global_indexes) {
-      const bool is_known_to_fail =
-          std::ranges::find(global_failed_, global.entries) != global_failed_.end();
       const bool is_left = global.since.has_value() || format::IsUnusable(global.index);
-      if (is_left || is_known_to_fail) continue;
+      if (is_left || !WhyNotBuilt(global.entries).empty()) continue;
       Result<int64_t> delay = BuildEntries(*table, global);
       if (delay.has_value() || base::MayPass(delay.error())) return delay;
       // Its rows cannot have entries: others go on.
-      global_failed_.push_back(global.entries);
+      {
+        const base::MutexLock lock(global_failures_mutex_);
+        global_failures_[global.entries] =
+            "its build was given up, until the database is opened again: " +
+            std::string(delay.error().message());
+      }
       return Status{delay.error().code(), "table " + base::Quote(table->record->name) + ", index " +
                                               base::Quote(global.index.name) + ": " +
                                               std::string(delay.error().message())};
     }
   }
   return -1;
+}
+
+std::string EngineImpl::WhyNotBuilt(format::TableId entries) const {
+  const base::MutexLock lock(global_failures_mutex_);
+  const auto found = global_failures_.find(entries);
+  return found == global_failures_.end() ? std::string() : found->second;
 }
 
 Result<int64_t> EngineImpl::BuildEntries(const Table& table,

@@ -232,6 +232,12 @@ DatabaseInfo EngineImpl::Info() {
   for (const auto& table : database_.regions->tables()) {
     if (table->record->entries_of.has_value()) continue;  // It is described with its index.
     info.tables.push_back(Describe(*table, *database_.regions, *index_builder_));
+    for (const format::GlobalIndexRecord& global : table->record->global_indexes) {
+      const std::string why = WhyNotBuilt(global.entries);
+      const auto index = std::ranges::find(info.tables.back().indexes, global.index.name,
+                                           [](const IndexInfo& each) { return each.options.name; });
+      if (!why.empty() && index != info.tables.back().indexes.end()) index->unusable = why;
+    }
   }
   info.memory = Describe(*database_.memory);
   info.open_files = OpenFiles();

@@ -200,6 +200,19 @@ BOOST_AUTO_TEST_CASE(AnAddedIndexIsBuiltAndServesLaterSnapshots) {
   VerifyOk();
 }
 
+// A row's key and value together are longer than a key may be: the build says so and ends.
+BOOST_AUTO_TEST_CASE(ABuildThatIsGivenUpIsTold) {
+  Put(std::string(kRowKeyBytesMax - 10, 'r'), "k", std::string(100, 'v'));
+  BOOST_REQUIRE_EQUAL(database->CreateIndex("t", GlobalIndex("k", "k")).ToString(), "OK");
+  for (int i = 0; InfoOf("k").unusable.empty() && i < 1000; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  const std::string why = InfoOf("k").unusable;
+  BOOST_TEST(why.starts_with("its build was given up, until the database is opened again: "), why);
+  BOOST_TEST(!Rows("k PREFIX 'v'").empty());
+  BOOST_REQUIRE_EQUAL(database->DropIndex("t", "k").ToString(), "OK");
+}
+
 BOOST_AUTO_TEST_CASE(TheirTablesAreHiddenAndGoWithTheirs) {
   Put("a", "city", "oslo");
   BOOST_TEST(database->Info()->tables.size() == 1);
