@@ -344,10 +344,6 @@ class QueryPlanner {
       if (may_scan && MayEndEarly() && !load.is_merged && options_.offset == 0) {
         uint64_t& first = found->access.scanned_first;
         first = ScannedFirst(*found, entries, rows, options_.limit, plan_.clusters, load.rows);
-        if (first > 0) {
-          plan_.reason += "; after a scan of up to " + std::to_string(first) +
-                          " rows, which should have as many as are asked for";
-        }
       }
       plan_.entries = entries;
       plan_.rows = rows;

@@ -353,6 +353,15 @@ ColumnSet ColumnsOf(const format::IndexRecord& index) {
   return columns;
 }
 
+// A budget that the indexes would hold is not spent on a scan.
+void SettleScanFirst(const ReadLimits& limits, QueryPlan* plan) {
+  uint64_t& rows = plan->access->scanned_first;
+  if (limits.meter != nullptr) rows = 0;
+  if (rows == 0) return;
+  plan->reason += "; after a scan of up to " + std::to_string(rows) +
+                  " rows, which should have as many as are asked for";
+}
+
 // Prepares the query with its predicate bound.
 Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
                            BoundPredicate predicate, TableView view) {
@@ -389,6 +398,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation,
                                          KeysFrom(request), schema.matched));
+  if (query.plan.access.has_value()) SettleScanFirst(limits, &query.plan);
   const bool is_condition_of_order =
       order != nullptr && IsConditionOf(predicate, query.plan, *order);
   if (query.ordering.has_value()) {

@@ -38,17 +38,13 @@ class FileIterator final : public RowIterator {
   Status Begin() override { return walk_.Begin(); }
 
  private:
-  // Between two looks at whether the read has to end, this many rows do not match.
-  static constexpr uint32_t kRowsUnchecked = 64;
-
   Result<bool> Find() override {
     while (!found_) {
       ASSIGN_OR_RETURN(found_, walk_.Next());
       if (!found_) break;
       if (!filters_) continue;
       ASSIGN_OR_RETURN(found_, MayMatch());
-      if (found_ || ++passed_ % kRowsUnchecked != 0) continue;
-      RETURN_IF_ERROR(context_->CheckGoOn());
+      if (!found_) RETURN_IF_ERROR(context_->CheckGoOn());  // A condition may cost much.
     }
     return found_;
   }
@@ -91,7 +87,6 @@ class FileIterator final : public RowIterator {
   bool decides_by_key_ = false;
   bool found_ = false;    // The walk is at a row that was neither taken nor read.
   bool matches_ = false;  // That row, if it is single-source.
-  uint32_t passed_ = 0;
   std::vector<format::Cell> deciding_;
 };
 

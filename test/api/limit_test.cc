@@ -2,9 +2,12 @@
 // wherever these lie.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "test/api/small_database.h"
@@ -73,6 +76,39 @@ BOOST_AUTO_TEST_CASE(AReadBeginsWithAScanWhereMatchesAreMany) {
   BOOST_TEST(!BeginsWithScan("w = 3", 10));  // Its entries come in the order of the rows.
   // One row in 14 satisfies both.
   BOOST_TEST(!BeginsWithScan("v < 1000 AND w = 3", 10));
+}
+
+BOOST_AUTO_TEST_CASE(ABudgetIsNotSpentOnAScan) {
+  ReadOptions read;
+  read.budget.rows = 12;
+  auto cursor = database->Query(read, "t", *Predicate::Parse("v >= 1000"), {.limit = 10});
+  BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
+  int rows = 0;
+  while (cursor->Next()) ++rows;
+  BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
+  BOOST_TEST(rows == 10);
+}
+
+// A condition may take long on each row.
+BOOST_AUTO_TEST_CASE(AScanThatMatchesNothingEndsAtTheNextRow) {
+  std::atomic<bool> cancel = false;
+  int calls = 0;
+  BOOST_REQUIRE_EQUAL(database->Close().ToString(), "OK");
+  Options options = SmallOptions();
+  options.functions["cancels"] = std::make_shared<RegisteredFunction>(
+      RegisteredFunction{.apply = [&](std::string_view) -> std::optional<std::string> {
+        cancel = ++calls >= 5;
+        return std::nullopt;
+      }});
+  database = OpenSmall(directory.Path("db"), options);
+  ReadOptions read;
+  read.cancelled = &cancel;
+  auto cursor = database->Query(read, "t", *Predicate::Parse("call('cancels', x) = 'y'"));
+  const bool is_row = cursor.status().ok() && cursor->Next();
+  BOOST_TEST(!is_row);
+  const Status status = cursor.status().ok() ? cursor->status() : cursor.status();
+  BOOST_TEST((status.code() == StatusCode::kCancelled));
+  BOOST_TEST(calls == 5);
 }
 
 BOOST_AUTO_TEST_CASE(TheFirstMatchesAreReturnedWhereverTheyLie) {

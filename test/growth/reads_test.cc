@@ -298,40 +298,6 @@ BOOST_AUTO_TEST_CASE(APageCostsTheSameWhereverItLies) {
          })});
 }
 
-// All matches lie at the end, behind the rows that the scan takes first.
-BOOST_AUTO_TEST_CASE(AQueryWithALimitLooksAtFewRowsWhereverTheyLie) {
-  Check({.cost = "rows that a query of 10 looks at whose matches are the second half of n rows",
-         .n = 1024,
-         .bound = AtMost(80),
-         .measure = [](uint64_t n) {
-           TestEngine engine;
-           TableOptions table = SimpleTable();
-           table.indexes = {{"by_a", {{"d", "a"}}}};
-           BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
-           BOOST_REQUIRE_EQUAL((*engine).CreateTable(table).ToString(), "OK");
-           for (uint64_t row = 0; row < n; ++row) {
-             BOOST_REQUIRE(engine.Put(RowKey(row), "a", RowKey(row)).ok());
-           }
-           BOOST_REQUIRE_EQUAL((*engine).Compact("t").ToString(), "OK");
-           engine.executor.Drain();
-           const Predicate half = Predicate::GreaterOrEqual("a", RowKey(n / 2));
-           uint64_t rows = 1;
-           for (;; ++rows) {
-             ReadOptions options;
-             options.budget.rows = rows;
-             auto cursor = (*engine).Query(options, "t", half, {.limit = 10});
-             BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
-             uint64_t found = 0;
-             while (cursor->Next()) ++found;
-             if (cursor->status().ok()) {
-               BOOST_REQUIRE_EQUAL(found, 10u);
-               return static_cast<double>(rows);
-             }
-             BOOST_REQUIRE(cursor->status().code() == StatusCode::kOverBudget);
-           }
-         }});
-}
-
 BOOST_AUTO_TEST_CASE(AMultiGetReadsTheBlocksOfItsRows) {
   Check({.cost = "reads of a cold multi-get of 16 of n rows",
          .n = kRows,

@@ -92,6 +92,8 @@ void Session::LiveWithoutFunctions() {
   const bool is_version = own_dice_.Chance(50);
   RequireOk(store_.Open(is_version ? ProgramFunctions(2) : format::FunctionRegistry()),
             "open without functions");
+  // No write can tell, as after other opens.
+  now_micros_ = std::max(now(), store_.engine().Info().time_micros);
   for (const TablePlan& plan : tables_) {
     checker_.CheckWithoutCalls(Now(), plan, is_version);
     if (own_dice_.Chance(30)) {
