@@ -79,6 +79,17 @@ struct CallFixture : IndexFixture {
   }
   void Create(IndexOptions index) {
     BOOST_REQUIRE_EQUAL(database->CreateIndex("t", index).ToString(), "OK");
+    for (int i = 0; IsBuilding(index.name) && i < 1000; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  }
+  bool IsBuilding(const std::string& name) {
+    const Result<DatabaseInfo> info = database->Info();
+    BOOST_REQUIRE_MESSAGE(info.has_value(), info.status().ToString());
+    const std::vector<IndexInfo>& indexes = info->tables.at(0).indexes;
+    const auto index =
+        std::ranges::find(indexes, name, [](const IndexInfo& each) { return each.options.name; });
+    return index != indexes.end() && index->is_building;
   }
   Status Put(const std::string& row, const std::string& qualifier, const std::string& value) {
     WriteBatch batch;
