@@ -106,7 +106,7 @@ struct IndexSectionWriter::Impl {
   bool is_complete = true;
   // Entries are not taken from sections of inputs: it calls functions of the program, and what they
   // returned once need not be what they return now. Then digests would not be those of the entries.
-  bool is_made_anew = false;
+  bool is_recomputed = false;
   bool is_sorted = false;
   std::vector<Input> inputs;
   RowIndexFacts facts;
@@ -131,7 +131,7 @@ IndexSectionWriter::IndexSectionWriter(const IndexRecord& index, Compression com
   if (!index.included.empty()) impl_->records.emplace(CoveredColumns(index));
   impl_->compression = compression;
   impl_->is_complete = !IsUnusable(index);
-  impl_->is_made_anew = HasCalls(index);
+  impl_->is_recomputed = HasCalls(index);
 }
 IndexSectionWriter::~IndexSectionWriter() = default;
 
@@ -150,7 +150,7 @@ void IndexSectionWriter::AddRow(Ordinal ordinal, std::string_view row_key,
 
 void IndexSectionWriter::CopyRow(Ordinal ordinal, std::string_view row_key,
                                  std::span<const Cell> cells) {
-  if (impl_->is_made_anew) return AddRow(ordinal, row_key, cells);
+  if (impl_->is_recomputed) return AddRow(ordinal, row_key, cells);
   if (impl_->records.has_value()) impl_->records->Add(ordinal, row_key, cells);
   const IndexColumnRecord& column = impl_->index.columns.front();
   const Cell row_put = RowKeyPut(row_key);
@@ -233,14 +233,14 @@ void IndexSectionWriter::Impl::ForEachEntry(std::string_view row_key, std::span<
 }
 
 void IndexSectionWriter::SubtractRow(std::string_view row_key, std::span<const Cell> cells) {
-  if (impl_->is_made_anew) return;
+  if (impl_->is_recomputed) return;
   impl_->ForEachEntry(row_key, cells, [row_key](IndexDigest* digest, std::string_view key) {
     digest->Subtract(key, row_key);
   });
 }
 
 void IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell> cells) {
-  if (impl_->is_made_anew) return;
+  if (impl_->is_recomputed) return;
   impl_->ForEachEntry(row_key, cells, [row_key](IndexDigest* digest, std::string_view key) {
     digest->Add(key, row_key);
   });
@@ -248,7 +248,7 @@ void IndexSectionWriter::CountRow(std::string_view row_key, std::span<const Cell
 
 void IndexSectionWriter::AddSection(IndexSection* section, std::span<const uint32_t> map,
                                     CopiedDigest digest) {
-  if (impl_->is_made_anew) return;
+  if (impl_->is_recomputed) return;
   impl_->inputs.push_back({section, map});
   if (digest == CopiedDigest::kByRow) return;
   impl_->current_part.digest.AddAll(section->summary().current_digest);

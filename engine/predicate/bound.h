@@ -119,7 +119,7 @@ class BoundPredicate {
   /// the predicate's columns at least, column by column, newest first within one. Overflow values
   /// are read if a condition needs them. Errors: kCorruption, kIoError.
   Result<bool> Matches(std::string_view row, std::span<const format::Cell> cells);
-  /// For a row of which not all columns are in memory: begins to decide its conditions on the
+  /// For a row whose columns are not all in memory: begins to decide its conditions on the
   /// columns of families, which AddColumn gives. The next Matches goes by what these say, and needs
   /// the cells of NamedColumns alone.
   void BeginColumns();

@@ -72,7 +72,7 @@ bool AsksRowsOnly(const BoundNode& root) {
          });
 }
 
-// A pattern of which no index over trigrams knows what every match has.
+// A pattern without a literal part that an index over trigrams could look for.
 bool IsWithoutParts(const BoundLeaf& leaf) {
   return leaf.test.has_value() && leaf.test->regexp != nullptr && PartsNeededBy(*leaf.test).empty();
 }

@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(ARowOfAnyFormIsFiltered) {
     BOOST_TEST(scanned("v < 3 AND _row > 'a'") == (std::vector<std::string>{"large", "wide"}));
     const auto counted = database->Count({}, "t", *Predicate::Parse("v < 7"), {.no_index = true});
     BOOST_REQUIRE_EQUAL(counted.status().ToString(), "OK");
-    BOOST_TEST(*counted == 8u);  // 0 to 5, of which 5 has 6 now, "large" and "wide".
+    BOOST_TEST(*counted == 8u);  // Rows 0 to 5, "large" and "wide".
   }
   // Only other columns are returned, perhaps none of a row.
   ReadOptions returned;

@@ -432,7 +432,7 @@ BOOST_AUTO_TEST_CASE(VerifyReportsAResultThatChanged) {
     return finding.text.find(expected) != std::string::npos &&
            finding.effect == FindingEffect::kDerived;
   }));
-  // Merges make all entries anew.
+  // Merges make all entries again.
   BOOST_REQUIRE_EQUAL(Put("b", "name", "z").ToString(), "OK");
   BOOST_REQUIRE_EQUAL(database->Compact("t").ToString(), "OK");
   VerifyOk();

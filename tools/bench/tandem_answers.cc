@@ -10,12 +10,7 @@ constexpr const char* kTable = "rows";
 class TandemAnswers : public AnswerStore {
  public:
   explicit TandemAnswers(const std::string& path) {
-    Options options;
-    options.create_if_missing = true;
-    options.memory_bytes = kCacheBytes + kCacheBytes / 4;
-    auto opened = Database::Open(path, options);
-    Check(opened.status());
-    database_ = std::move(*opened);
+    database_ = OpenTandem(path);
     TableOptions table;
     table.name = kTable;
     table.families = {{.name = "d"}};

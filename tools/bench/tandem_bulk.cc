@@ -16,12 +16,7 @@ namespace {
 class BulkRun {
  public:
   explicit BulkRun(const Arguments& arguments) : w1_(arguments.rows) {
-    Options options;
-    options.create_if_missing = true;
-    options.memory_bytes = kCacheBytes + kCacheBytes / 4;
-    auto opened = Database::Open(arguments.path, options);
-    Check(opened.status());
-    database_ = std::move(*opened);
+    database_ = OpenTandem(arguments.path);
   }
   ~BulkRun() { Check(database_->Close()); }
 

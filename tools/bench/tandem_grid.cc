@@ -89,12 +89,7 @@ std::vector<Shape> ShapesOf(const W1& w1) {
 class Grid {
  public:
   Grid(const W1& w1, const std::string& path) {
-    Options options;
-    options.create_if_missing = true;
-    options.memory_bytes = 2 * kCacheBytes;
-    auto opened = Database::Open(path, options);
-    Check(opened.status());
-    database_ = std::move(*opened);
+    database_ = OpenTandem(path, 2 * kCacheBytes);
     TableOptions table;
     table.name = kTable;
     table.families = {{.name = "d"}};

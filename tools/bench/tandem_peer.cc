@@ -64,12 +64,7 @@ class TandemWriter : public Writer {
 class TandemPeer : public Peer {
  public:
   explicit TandemPeer(const PeerOptions& peer) : synced_(peer.synced) {
-    Options options;
-    options.create_if_missing = true;
-    options.memory_bytes = kCacheBytes + kCacheBytes / 4;  // A fifth is for memstores.
-    auto opened = Database::Open(peer.path, options);
-    Check(opened.status());
-    database_ = std::move(*opened);
+    database_ = OpenTandem(peer.path);
     TableOptions table;
     table.name = kTable;
     table.families = {{.name = "d"}};

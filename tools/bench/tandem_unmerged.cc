@@ -35,12 +35,7 @@ constexpr NamedChange kChanges[] = {
 class Table {
  public:
   Table(const W1& w1, const std::string& path) : w1_(w1) {
-    Options options;
-    options.create_if_missing = true;
-    options.memory_bytes = kMemoryBytes;
-    auto opened = Database::Open(path, options);
-    Check(opened.status());
-    database_ = std::move(*opened);
+    database_ = OpenTandem(path, kMemoryBytes);
     TableOptions table;
     table.name = kTable;
     table.families = {{.name = "d"}};

@@ -4,7 +4,9 @@
 #include <tandem/tandem.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/bench/peer.h"
@@ -14,6 +16,18 @@ namespace tandem::bench {
 
 inline void Check(const Status& status) {
   if (!status.ok()) Fail(status.ToString());
+}
+
+/// Opens or creates a database, by default with as much cache as the peers have: a fifth is for
+/// memstores.
+inline std::unique_ptr<Database> OpenTandem(const std::string& path,
+                                            uint64_t memory_bytes = kCacheBytes + kCacheBytes / 4) {
+  Options options;
+  options.create_if_missing = true;
+  options.memory_bytes = memory_bytes;
+  auto opened = Database::Open(path, options);
+  Check(opened.status());
+  return std::move(*opened);
 }
 
 /// On city, on status and on ts.
