@@ -442,6 +442,12 @@ Result<VerifyReport> Database::VerifyIndex(std::string_view table, std::string_v
   return Entered(*engine_, [&] { return engine_->VerifyIndex(table, index); });
 }
 
+Result<IndexAdvice> Database::AdviseIndexes(std::string_view table,
+                                            const std::vector<AdvisedQuery>& queries,
+                                            const AdviseOptions& options) {
+  return Entered(*engine_, [&] { return engine_->AdviseIndexes(table, queries, options); });
+}
+
 Result<IndexStatistics> Database::GetIndexStatistics(std::string_view table, std::string_view index,
                                                      const std::atomic<bool>* cancelled) {
   return Entered(*engine_, [&] { return engine_->GetIndexStatistics(table, index, cancelled); });

@@ -62,6 +62,11 @@ Status CheckOptions(const Options& options) {
                                    std::to_string(options.region_bytes_max) + ", expected 0 or " +
                                    std::to_string(kRegionBytesMin) + " or more");
   }
+  if (options.slow_query_micros < 0) {
+    return Status::InvalidArgument("slow_query_micros is " +
+                                   std::to_string(options.slow_query_micros) +
+                                   ", expected 0 or more");
+  }
   for (const auto& [name, observer] : options.observers) {
     if (format::IsValidName(name) && observer != nullptr) continue;
     return Status::InvalidArgument("observer " + base::Quote(name) +

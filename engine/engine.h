@@ -9,6 +9,7 @@
 
 #include "engine/predicate/key_ranges.h"
 #include "engine/runtime/environment.h"
+#include "tandem/advice.h"
 #include "tandem/bulk_load.h"
 #include "tandem/database.h"
 
@@ -124,6 +125,9 @@ class Engine {
   virtual Result<VerifyReport> VerifyIndex(std::string_view table, std::string_view index) = 0;
   virtual Result<IndexStatistics> GetIndexStatistics(std::string_view table, std::string_view index,
                                                      const std::atomic<bool>* cancelled) = 0;
+  virtual Result<IndexAdvice> AdviseIndexes(std::string_view table,
+                                            const std::vector<AdvisedQuery>& queries,
+                                            const AdviseOptions& options) = 0;
   virtual Status Checkpoint(const std::string& path) = 0;
   virtual Result<BackupInfo> Backup(const std::string& directory) = 0;
   virtual Result<TableCopy> ExportFiles(std::string_view table, const std::string& path,

@@ -171,6 +171,9 @@ class EngineImpl final : public Engine {
   Result<VerifyReport> VerifyIndex(std::string_view table, std::string_view index) override;
   Result<IndexStatistics> GetIndexStatistics(std::string_view table, std::string_view index,
                                              const std::atomic<bool>* cancelled) override;
+  Result<IndexAdvice> AdviseIndexes(std::string_view table,
+                                    const std::vector<AdvisedQuery>& queries,
+                                    const AdviseOptions& options) override;
   Status Checkpoint(const std::string& path) override;
   Result<BackupInfo> Backup(const std::string& directory) override;
   Result<TableCopy> ExportFiles(std::string_view table, const std::string& path,
@@ -347,6 +350,16 @@ class EngineImpl final : public Engine {
   static Result<TableCopy> LoadRows(TableRows* rows, bool checks_values, LoadFiles* files);
 
   // reads.cc
+  std::unique_ptr<QueryWatch> WatchOf(std::string_view call, std::string_view table,
+                                      const QueryRequest& request);
+  static void EndCall(std::unique_ptr<QueryWatch> watch, Result<Cursor>* cursor);
+  static void EndCall(std::unique_ptr<QueryWatch> watch, Result<uint64_t>* count);
+  /// Runs a query or count, `run(QueryWatch*)`, and counts its time and reads. `watch` may be null.
+  template <typename Answer, typename Run>
+  static Result<Answer> Watched(std::unique_ptr<QueryWatch> watch, QueryRequest* request,
+                                const Run& run);
+  Result<Cursor> RunQuery(std::string_view table, QueryRequest* request);
+  Result<uint64_t> RunCount(std::string_view table, QueryRequest* request);
   void LookForHotRegions(int64_t now_micros) {
     if (hot_regions_ != nullptr) hot_regions_->Tick(now_micros);
   }

@@ -32,6 +32,11 @@ std::string List(const std::vector<std::string>& open, std::string_view noun,
   return text + (open.size() > kNamed ? ", ...)" : ")");
 }
 
+// A row in pieces counts once.
+uint64_t RowsIn(std::span<const RowView> views) {
+  return std::ranges::count_if(views, [](const RowView& view) { return !view.continues(); });
+}
+
 }  // namespace
 
 SnapshotState::SnapshotState(std::shared_ptr<OpenHandles> open_handles, SnapshotPoint pinned)
@@ -52,8 +57,12 @@ SnapshotState::~SnapshotState() {
 OpenCursor::~OpenCursor() {
   {
     GatePass pass(open_->gate);
-    if (pass.inside()) open_->source.reset();
+    if (pass.inside()) {
+      EndWatch(/*is_whole=*/false, {});
+      open_->source.reset();
+    }
   }
+  watch_.reset();
   batch_->Clear();
   base::MutexLock lock(handles_->mutex_);
   handles_->sources_.erase(open_);
@@ -94,6 +103,30 @@ void OpenPin::Release() {
 Result<bool> OpenCursor::Next(RowView* row) {
   GatePass pass(open_->gate);
   if (!pass.inside()) return Status::Closed("the cursor's database is closed");
+  if (watch_ == nullptr) return NextInside(row);
+  rows_read_ -= RowsIn(left_);  // Of a read that was cancelled within a batch.
+  Result<bool> more = false;
+  {
+    const QueryWatch::Timing timing(watch_.get());
+    more = NextInside(row);
+  }
+  if (more.has_value() && *more) {
+    rows_read_ += RowsIn(batch_->rows());
+  } else {
+    EndWatch(/*is_whole=*/more.has_value(), more.status());
+  }
+  return more;
+}
+
+// Requires: the caller is inside the gate, so that the database is there. A row that was read along
+// with others, and not asked for, was not returned.
+void OpenCursor::EndWatch(bool is_whole, const Status& status) {
+  if (watch_ == nullptr) return;
+  watch_->End(rows_read_ - RowsIn(left_), is_whole, status);
+  watch_.reset();
+}
+
+Result<bool> OpenCursor::NextInside(RowView* row) {
   // Not the end, if the batch had more rows.
   const Status status = origin_.limits.cancellation.Check();
   if (is_in_batch_) GetPositionInBatch(&before_batch_);

@@ -16,6 +16,7 @@
 #include "base/cancellation.h"
 #include "base/fork_mark.h"
 #include "base/mutex.h"
+#include "engine/advice/query_watch.h"
 #include "engine/query/point_reader.h"
 #include "engine/query/token.h"
 #include "engine/read/row_source.h"
@@ -51,6 +52,10 @@ class OpenCursor {
   OpenCursor(const OpenCursor&) = delete;
   OpenCursor& operator=(const OpenCursor&) = delete;
 
+  /// From now on the watch counts the time that it takes, and hears of its end.
+  /// Requires: no row was read.
+  void Watch(std::unique_ptr<QueryWatch> watch) { watch_ = std::move(watch); }
+
   /// The next row, if it was read along with the one before. A cursor that was cut off or cancelled
   /// has none.
   bool NextOfBatch(RowView* row) {
@@ -82,6 +87,11 @@ class OpenCursor {
   std::unique_ptr<format::RowBatch> batch_;
   std::span<const RowView> left_;  // Of the batch.
 
+  std::unique_ptr<QueryWatch> watch_;  // Null: none, or the query has ended.
+  uint64_t rows_read_ = 0;             // In batches; counted for the watch.
+
+  Result<bool> NextInside(RowView* row);
+  void EndWatch(bool is_whole, const Status& status);
   void GetPositionInBatch(std::optional<Position>* position) const;
   std::optional<Position> Where() const;
   Status WithProgress(const Status& status) const;

@@ -440,6 +440,41 @@ Result<Cursor> EngineImpl::ScanStored(const ReadOptions& options, std::string_vi
   return NewCursor(std::move(rows), table, std::move(call.origin));
 }
 
+template <typename Answer, typename Run>
+Result<Answer> EngineImpl::Watched(std::unique_ptr<QueryWatch> watch, QueryRequest* request,
+                                   const Run& run) {
+  if (watch == nullptr) return run(nullptr);
+  request->trace = watch->trace();
+  Result<Answer> answer = Status::OutOfMemory();
+  {
+    const QueryWatch::Timing timing(watch.get());
+    answer = run(watch.get());
+  }
+  EndCall(std::move(watch), &answer);
+  return answer;
+}
+
+Result<Cursor> EngineImpl::RunQuery(std::string_view table, QueryRequest* request) {
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, request, &origin));
+  if (IsObserved(*view.table)) {
+    return QueryObserved(table, *request, TakeObservers(&view));
+  }
+  Result<std::unique_ptr<RowSource>> rows = QueryRows(*request, std::move(view));
+  return NewCursor(std::move(rows), table, std::move(origin));
+}
+
+Result<uint64_t> EngineImpl::RunCount(std::string_view table, QueryRequest* request) {
+  ASSIGN_OR_RETURN(TableView view, ViewOf(table, request));
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, request, &origin));
+  if (IsObserved(*view.table)) {
+    return CountObserved(table, *request, TakeObservers(&view));
+  }
+  return CountRows(*request, std::move(view));
+}
+
 Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view table,
                                  const Predicate& predicate, const QueryOptions& query) {
   GatePass pass(calls_);
@@ -447,14 +482,8 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   monitor_.CountCall(Monitor::Call::kQuery);
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, predicate, query};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
-  CursorOrigin origin;
-  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, &request, &origin));
-  if (IsObserved(*view.table)) {
-    return QueryObserved(table, request, TakeObservers(&view));
-  }
-  Result<std::unique_ptr<RowSource>> rows = QueryRows(request, std::move(view));
-  return NewCursor(std::move(rows), table, std::move(origin));
+  return Watched<Cursor>(WatchOf("query", table, request), &request,
+                         [&](QueryWatch*) { return RunQuery(table, &request); });
 }
 
 Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view table,
@@ -464,13 +493,8 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view 
   monitor_.CountCall(Monitor::Call::kCount);
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, predicate, query};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request));
-  CursorOrigin origin;
-  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
-  if (IsObserved(*view.table)) {
-    return CountObserved(table, request, TakeObservers(&view));
-  }
-  return CountRows(request, std::move(view));
+  return Watched<uint64_t>(WatchOf("count", table, request), &request,
+                           [&](QueryWatch*) { return RunCount(table, &request); });
 }
 
 Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_view table,
@@ -511,20 +535,27 @@ Result<Cursor> EngineImpl::Aggregate(const ReadOptions& options, std::string_vie
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kQuery);
-  ASSIGN_OR_RETURN(GroupCall call, BeginGroups(options, table, predicate, aggregate));
   const ReadResources resources = read_resources();
-  QueryRequest request{resources, call.read, predicate, call.query};
-  request.limits = call.origin.limits;
-  request.no_scan = options_.no_scan_tables.contains(call.view.table->name);
-  request.global = call.global;
-  if (IsObserved(*call.view.table)) {
-    return AggregateObserved(table, request, std::move(call.spec), TakeObservers(&call.view));
-  }
-  GroupPlan plan;
-  ASSIGN_OR_RETURN(std::unique_ptr<RowSource> groups,
-                   OpenGroups(request, std::move(call.spec), std::move(call.view), &plan));
-  call.origin.limits.meter = nullptr;  // No token says how far groups came.
-  return NewCursor(std::move(groups), table, std::move(call.origin));
+  const QueryOptions rows = RowsOf(aggregate);
+  QueryRequest asked{resources, options, predicate, rows};
+  const auto run = [&](QueryWatch* watch) -> Result<Cursor> {
+    ASSIGN_OR_RETURN(GroupCall call, BeginGroups(options, table, predicate, aggregate));
+    if (watch != nullptr) watch->SetColumns(call.read.columns);
+    QueryRequest request{resources, call.read, predicate, call.query};
+    request.limits = call.origin.limits;
+    request.no_scan = options_.no_scan_tables.contains(call.view.table->name);
+    request.global = call.global;
+    request.trace = asked.trace;
+    if (IsObserved(*call.view.table)) {
+      return AggregateObserved(table, request, std::move(call.spec), TakeObservers(&call.view));
+    }
+    GroupPlan plan;
+    ASSIGN_OR_RETURN(std::unique_ptr<RowSource> groups,
+                     OpenGroups(request, std::move(call.spec), std::move(call.view), &plan));
+    call.origin.limits.meter = nullptr;  // No token says how far groups came.
+    return NewCursor(std::move(groups), table, std::move(call.origin));
+  };
+  return Watched<Cursor>(WatchOf("aggregate", table, asked), &asked, run);
 }
 
 // The groups are made to be counted; what Explain tells of their rows comes from a run of its own.
@@ -597,14 +628,8 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* quer
   const PreparedState& state = *query->state();
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, &request));
-  CursorOrigin origin;
-  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kGiven, &request, &origin));
-  if (IsObserved(*view.table)) {
-    return QueryObserved(state.table, request, TakeObservers(&view));
-  }
-  Result<std::unique_ptr<RowSource>> rows = QueryRows(request, std::move(view));
-  return NewCursor(std::move(rows), state.table, std::move(origin));
+  return Watched<Cursor>(WatchOf("query", state.table, request), &request,
+                         [&](QueryWatch*) { return RunQuery(state.table, &request); });
 }
 
 Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* query) {
@@ -614,13 +639,8 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* qu
   const PreparedState& state = *query->state();
   const ReadResources resources = read_resources();
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, &request));
-  CursorOrigin origin;
-  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
-  if (IsObserved(*view.table)) {
-    return CountObserved(state.table, request, TakeObservers(&view));
-  }
-  return CountRows(request, std::move(view));
+  return Watched<uint64_t>(WatchOf("count", state.table, request), &request,
+                           [&](QueryWatch*) { return RunCount(state.table, &request); });
 }
 
 Result<Explanation> EngineImpl::Explain(const ReadOptions& options, PreparedQuery* query) {

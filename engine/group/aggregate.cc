@@ -222,8 +222,16 @@ class GroupOpener {
 
   // The request with other options.
   QueryRequest With(const ReadOptions& read, const QueryOptions& query) const {
-    return {request_.resources, read,    request_.predicate, query,
-            request_.values,    nullptr, request_.limits,    request_.no_scan};
+    return {request_.resources,
+            read,
+            request_.predicate,
+            query,
+            request_.values,
+            nullptr,
+            request_.limits,
+            request_.no_scan,
+            nullptr,
+            request_.trace};
   }
 
   // The index in whose order rows come, that begins with the columns; nullptr: none.
@@ -414,6 +422,7 @@ class GroupOpener {
           query_(opener.request_.query),
           limits_(opener.request_.limits),
           no_scan_(opener.request_.no_scan),
+          trace_(opener.request_.trace),
           view_(opener.view_) {
       query_.use_indexes.clear();  // It has no entry of these rows.
       if (opener.request_.values != nullptr) values_ = *opener.request_.values;
@@ -426,8 +435,8 @@ class GroupOpener {
 
    private:
     Status Open() {
-      const QueryRequest request{resources_, read_,   predicate_, query_,
-                                 &values_,   nullptr, limits_,    no_scan_};
+      const QueryRequest request{resources_, read_,   predicate_, query_,  &values_,
+                                 nullptr,    limits_, no_scan_,   nullptr, trace_};
       ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows, QueryRows(request, view_));
       groups_ = std::make_unique<CollectedGroups>(
           spec_, resources_, limits_.has_value() ? limits_->meter : nullptr, std::move(rows));
@@ -442,6 +451,7 @@ class GroupOpener {
     ParameterValues values_;
     const std::optional<ReadLimits> limits_;
     const bool no_scan_;
+    const std::shared_ptr<ReadTrace> trace_;
     const TableView view_;
     std::unique_ptr<GroupMaker> groups_;
   };

@@ -14,6 +14,7 @@
 
 #include "base/cancellation.h"
 #include "engine/predicate/column_set.h"
+#include "engine/predicate/given_values.h"
 #include "engine/predicate/text_test.h"
 #include "format/cell/cell.h"
 #include "format/condition.h"
@@ -70,9 +71,6 @@ struct BoundNode {
   /// an index says of that column is known without looking into the OR.
   bool is_bounded = false;
 };
-
-/// The values of parameters, the first one's first; nullopt: it has none.
-using ParameterValues = std::vector<std::optional<std::string>>;
 
 /// A parameter and what it is compared with.
 struct ParameterUse {

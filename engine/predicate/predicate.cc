@@ -13,6 +13,7 @@
 
 #include "base/quote.h"
 #include "engine/predicate/column_parser.h"
+#include "engine/predicate/given_values.h"
 #include "engine/predicate/lexer.h"
 #include "format/functions.h"
 #include "tandem/limits.h"
@@ -67,17 +68,23 @@ std::string ColumnText(const Predicate& leaf) {
   return text;
 }
 
+// Values for parameters; null: parameters are printed.
+using Values = const engine::ParameterValues*;
+
 // The value at `place` of a comparison, or the parameter that is there.
-std::string OperandText(const Predicate& leaf, size_t place) {
+std::string OperandText(const Predicate& leaf, Values values, size_t place) {
   const uint32_t parameter = leaf.parameters().empty() ? 0 : leaf.parameters()[place];
-  return parameter == 0 ? ValueText(leaf.values()[place]) : "?" + std::to_string(parameter);
+  if (parameter == 0) return ValueText(leaf.values()[place]);
+  const bool has_value =
+      values != nullptr && parameter <= values->size() && (*values)[parameter - 1].has_value();
+  return has_value ? ValueText(*(*values)[parameter - 1]) : "?" + std::to_string(parameter);
 }
 
-std::string ListText(const Predicate& leaf) {
+std::string ListText(const Predicate& leaf, Values given) {
   std::string out = "(";
   for (size_t place = 0; place < leaf.values().size(); ++place) {
     if (place > 0) out += ", ";
-    out += OperandText(leaf, place);
+    out += OperandText(leaf, given, place);
   }
   return out += ')';
 }
@@ -93,9 +100,10 @@ std::string TupleText(const Predicate& tuple, const Text& text) {
   return out += ')';
 }
 
-std::string TupleText(const Predicate& tuple) {
-  const auto values = [&tuple](size_t place) {
-    return TupleText(tuple, [place](const Predicate& child) { return OperandText(child, place); });
+std::string WholeTupleText(const Predicate& tuple, Values given) {
+  const auto values = [&](size_t place) {
+    return TupleText(tuple,
+                     [&](const Predicate& child) { return OperandText(child, given, place); });
   };
   const Kind kind = tuple.children()[0].kind();
   const std::string columns = TupleText(tuple, ColumnText);
@@ -103,18 +111,20 @@ std::string TupleText(const Predicate& tuple) {
   return columns + std::string(OperatorText(kind)) + values(0);
 }
 
-std::string LeafText(const Predicate& leaf) {
+std::string LeafText(const Predicate& leaf, Values given) {
   switch (leaf.kind()) {
     case Kind::kIsNull:
       return ColumnText(leaf) + " IS NULL";
     case Kind::kIsNotNull:
       return ColumnText(leaf) + " IS NOT NULL";
     case Kind::kIn:
-      return ColumnText(leaf) + " IN " + ListText(leaf);
+      return ColumnText(leaf) + " IN " + ListText(leaf, given);
     case Kind::kBetween:
-      return ColumnText(leaf) + " BETWEEN " + OperandText(leaf, 0) + " AND " + OperandText(leaf, 1);
+      return ColumnText(leaf) + " BETWEEN " + OperandText(leaf, given, 0) + " AND " +
+             OperandText(leaf, given, 1);
     default:
-      return ColumnText(leaf) + std::string(OperatorText(leaf.kind())) + OperandText(leaf, 0);
+      return ColumnText(leaf) + std::string(OperatorText(leaf.kind())) +
+             OperandText(leaf, given, 0);
   }
 }
 
@@ -145,8 +155,36 @@ bool IsGroup(const Predicate& predicate) {
   return predicate.kind() == Kind::kAnd || predicate.kind() == Kind::kOr;
 }
 
-std::string Operand(const Predicate& predicate) {
-  return IsGroup(predicate) ? "(" + predicate.ToString() + ")" : predicate.ToString();
+std::string TextOf(const Predicate& predicate, Values given);
+
+std::string Operand(const Predicate& predicate, Values given) {
+  const std::string text = TextOf(predicate, given);
+  return IsGroup(predicate) ? "(" + text + ")" : text;
+}
+
+std::string TextOf(const Predicate& predicate, Values given) {
+  const Kind kind = predicate.kind();
+  switch (kind) {
+    case Kind::kTrue:
+      return "TRUE";
+    case Kind::kInvalid:
+      return "! " + predicate.values()[0];
+    case Kind::kNot:
+      return "NOT " + Operand(predicate.children()[0], given);
+    case Kind::kTuple:
+      return WholeTupleText(predicate, given);
+    case Kind::kAnd:
+    case Kind::kOr:
+      break;
+    default:
+      return LeafText(predicate, given);
+  }
+  std::string out;
+  for (const Predicate& child : predicate.children()) {
+    if (!out.empty()) out += kind == Kind::kAnd ? " AND " : " OR ";
+    out += Operand(child, given);
+  }
+  return out;
 }
 
 }  // namespace
@@ -402,28 +440,10 @@ Predicate Predicate::Group(Kind kind, std::vector<Predicate> children) {
                  " levels of AND, OR and NOT");
 }
 
-std::string Predicate::ToString() const {
-  switch (kind_) {
-    case Kind::kTrue:
-      return "TRUE";
-    case Kind::kInvalid:
-      return "! " + values_[0];
-    case Kind::kNot:
-      return "NOT " + Operand(children_[0]);
-    case Kind::kTuple:
-      return TupleText(*this);
-    case Kind::kAnd:
-    case Kind::kOr:
-      break;
-    default:
-      return LeafText(*this);
-  }
-  std::string out;
-  for (const Predicate& child : children_) {
-    if (!out.empty()) out += kind_ == Kind::kAnd ? " AND " : " OR ";
-    out += Operand(child);
-  }
-  return out;
+std::string Predicate::ToString() const { return TextOf(*this, nullptr); }
+
+std::string engine::TextWith(const Predicate& predicate, const ParameterValues& values) {
+  return TextOf(predicate, &values);
 }
 
 }  // namespace tandem

@@ -37,8 +37,6 @@ uint64_t RowsWithoutEntry(const FileSource& source, const AccessPath& access) {
 Status AddSources(const QueryPlan& plan, Explanation* explanation) {
   std::set<const format::StoreFile*> counted;  // Several regions may share a file.
   for (const Cluster& cluster : plan.clusters) {
-    explanation->memstores += cluster.memstores.size();
-    explanation->files += cluster.files.size();
     for (const auto& memstore : cluster.memstores) {
       explanation->memstores_scanned +=
           !plan.access.has_value() || !HasIndexes(*memstore, cluster, *plan.access);
@@ -113,19 +111,6 @@ Status AddTotals(const ReadContext& context, Explanation* explanation) {
   return {};
 }
 
-void AddIntersected(const QueryPlan& plan, Explanation* explanation) {
-  if (!plan.access.has_value()) return;
-  const auto add = [&](const AccessPath::Condition& paths, uint64_t entries) {
-    explanation->intersected.push_back(NamesOf(paths) + ": " + std::to_string(entries) +
-                                       " entries");
-  };
-  for (size_t i = plan.access->own; i < plan.access->intersected.size(); ++i) {
-    if (explanation->intersected.empty()) add(plan.access->paths, plan.entries.total());
-    add(plan.access->intersected[i], plan.intersected[i]);
-    explanation->entries += plan.intersected[i];
-  }
-}
-
 // Whether Count would have them, without building any.
 Result<bool> HasLiveCounts(const Query& query) {
   const std::optional<AccessPath>& access = query.plan.access;
@@ -145,13 +130,7 @@ Result<bool> HasLiveCounts(const Query& query) {
 
 Result<Explanation> ExplainMatches(const Query& query) {
   const QueryPlan& plan = query.plan;
-  Explanation explanation;
-  explanation.index = IndexNames(plan);
-  explanation.reason = plan.reason;
-  explanation.rejected = plan.rejected;
-  explanation.entries = plan.entries.total();
-  explanation.memstore_entries = plan.entries.in_memstores;
-  AddIntersected(plan, &explanation);
+  Explanation explanation = ExplainPlan(query);
   RETURN_IF_ERROR(AddTotals(*query.context, &explanation));
 
   RowReader rows(OpenQuery(query));
@@ -162,13 +141,8 @@ Result<Explanation> ExplainMatches(const Query& query) {
     if (!row.continues()) ++explanation.rows;
   }
   RETURN_IF_ERROR(AddSources(plan, &explanation));  // The run may have found a section broken.
-  explanation.skipped_by_counts = query.skipped.by_counts;
-  explanation.skipped_by_reading = query.skipped.left;
-  explanation.rows_decided_to_skip = query.skipped.decided;
-  if (query.skipped.left > 0) explanation.read_to_skip = query.skipped.why_read;
   ASSIGN_OR_RETURN(explanation.has_live_counts, HasLiveCounts(query));
   const ReadCounters& counters = query.context->counters;
-  explanation.covered = plan.access.has_value() && plan.access->covered;
   explanation.rows_from_index = counters.from_index;
   explanation.candidate_rows = counters.rows;
   explanation.candidate_blocks = counters.blocks;

@@ -66,6 +66,7 @@ class Finder {
   std::vector<Place> TakePlaces() { return std::move(places_); }
   const format::DataSection* data() const { return data_; }
   format::IndexId index() const { return index_->id; }
+  const std::string& index_name() const { return index_->name; }
 
  private:
   bool FindIndex() {
@@ -206,6 +207,7 @@ class FewRows final : public RowSource {
         predicate_(std::move(predicate)),
         view_(std::move(view)),
         cancellation_(request.options.cancelled),
+        trace_(request.trace),
         places_(found->TakePlaces()),
         data_(found->data()) {
     options_.pieces = request.options.pieces;
@@ -213,6 +215,7 @@ class FewRows final : public RowSource {
     options_.versions = request.options.versions;
     if (limit_ > 0 && limit_ < places_.size()) places_.resize(limit_);
     if (data_ != nullptr) columns_.emplace(data_->names(), &data_->blocks());
+    if (trace_ != nullptr) Note(found->index_name());
   }
 
   Result<bool> NextBatch(format::RowBatch* batch) override {
@@ -244,9 +247,10 @@ class FewRows final : public RowSource {
     const Predicate unused;
     QueryOptions query;
     query.limit = limit_;
+    QueryRequest request{resources_, options_, unused, query};
+    request.trace = trace_;
     ASSIGN_OR_RETURN(std::unique_ptr<RowSource> planned,
-                     OpenPlanned({resources_, options_, unused, query}, std::move(predicate_),
-                                 std::move(view_)));
+                     OpenPlanned(request, std::move(predicate_), std::move(view_)));
     rest_.emplace(std::move(planned));
     RowView row;
     for (size_t i = 0; i < at_; ++i) {
@@ -254,6 +258,23 @@ class FewRows final : public RowSource {
       if (!more) break;
     }
     return {};
+  }
+
+  void Note(const std::string& index) {
+    ReadCounters found;
+    for (size_t i = 0; i < places_.size(); ++i) {
+      ++found.rows;
+      if (i > 0 && places_[i].rows == places_[i - 1].rows) continue;
+      const Result<uint32_t> block = data_->BlockOf(places_[i].rows->first());
+      if (block.has_value()) found.CountBlock(*data_, *block);
+    }
+    Explanation plan;
+    plan.index = index;
+    plan.reason = "few rows, all of them cached";
+    plan.entries = found.rows;
+    trace_->SetPlan(std::move(plan));
+    trace_->Begin(&found);
+    trace_->End(&found);
   }
 
   Result<bool> NextOfRest(format::RowBatch* batch) {
@@ -269,6 +290,7 @@ class FewRows final : public RowSource {
   BoundPredicate predicate_;
   TableView view_;
   const base::Cancellation cancellation_;
+  const std::shared_ptr<ReadTrace> trace_;  // Null: nothing is noted.
   std::vector<Place> places_;
   const format::DataSection* data_;  // Of the view.
   std::optional<format::Projection> columns_;

@@ -153,6 +153,12 @@ Load LoadOf(const std::vector<Cluster>& clusters) {
   return load;
 }
 
+// How many rows a scan reads in the time that one is picked in.
+uint64_t RowsPerPick(const Load& load, bool is_exact) {
+  if (load.is_merged) return kPickedAmongSources;
+  return is_exact ? kDecidedAlone : kPickedAlone;
+}
+
 // How many rows a read of `limit` matches scans before it asks the indexes, which lead to
 // `candidates` of all rows: twice as many as it should have to look at if matches lie anywhere, or
 // none. Where they lie all at the end, it costs three times what the indexes cost at most.
@@ -310,9 +316,7 @@ class QueryPlanner {
   Status Choose(std::optional<IntersectionChoice> found, bool is_forced) {
     const Load load = LoadOf(plan_.clusters);
     const bool is_exact = found.has_value() && found->access.exact;
-    const uint64_t picked = load.is_merged ? kPickedAmongSources
-                            : is_exact     ? kDecidedAlone
-                                           : kPickedAlone;
+    const uint64_t picked = RowsPerPick(load, is_exact);
     // A count does not read the single-source candidates of an exact access; those of memstores are
     // never single-source.
     const bool is_counted =
@@ -481,6 +485,11 @@ Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predica
                             const ColumnSet& returned) {
   QueryPlanner planner(view, predicate, options, purpose, cancellation, within, returned);
   return planner.Run();
+}
+
+uint64_t EntriesWorthPicking(const std::vector<Cluster>& clusters, bool is_exact) {
+  const Load load = LoadOf(clusters);
+  return load.rows / RowsPerPick(load, is_exact);
 }
 
 KeyRanges RowsUnder(const BoundPredicate& predicate) {

@@ -45,6 +45,10 @@ Result<QueryPlan> PlanQuery(const TableView& view, const BoundPredicate& predica
                             const base::Cancellation& cancellation, const format::KeyRange& within,
                             const ColumnSet& returned);
 
+/// How many entries an access may have at most to be chosen before a scan of the clusters, all of
+/// whose rows are read otherwise. `is_exact`: its entries decide.
+uint64_t EntriesWorthPicking(const std::vector<Cluster>& clusters, bool is_exact);
+
 /// The row keys that satisfy the condition on the row key that every match satisfies: ascending,
 /// disjoint. All keys where there is none.
 KeyRanges RowsUnder(const BoundPredicate& predicate);

@@ -362,6 +362,26 @@ void SettleScanFirst(const ReadLimits& limits, QueryPlan* plan) {
                   " rows, which should have as many as are asked for";
 }
 
+void AddIntersected(const QueryPlan& plan, Explanation* explanation) {
+  if (!plan.access.has_value()) return;
+  const auto add = [&](const AccessPath::Condition& paths, uint64_t entries) {
+    explanation->intersected.push_back(NamesOf(paths) + ": " + std::to_string(entries) +
+                                       " entries");
+  };
+  for (size_t i = plan.access->own; i < plan.access->intersected.size(); ++i) {
+    if (explanation->intersected.empty()) add(plan.access->paths, plan.entries.total());
+    add(plan.access->intersected[i], plan.intersected[i]);
+    explanation->entries += plan.intersected[i];
+  }
+}
+
+void NotePlan(const QueryRequest& request, const Query& query) {
+  if (request.trace == nullptr || request.trace->has_plan()) return;
+  Explanation plan = ExplainPlan(query);
+  if (request.global != nullptr) ExplainGlobal(*request.global, &plan);
+  request.trace->SetPlan(std::move(plan));
+}
+
 // Prepares the query with its predicate bound.
 Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
                            BoundPredicate predicate, TableView view) {
@@ -427,7 +447,9 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   query.context->Limit(limits);
   query.context->may_end_early = query.limit > 0;
   if (!query.plan.rows_decide) query.context->predicate = std::move(predicate);
+  query.context->NoteIn(request.trace);
   if (purpose != PlanPurpose::kCount) RETURN_IF_ERROR(SkipOffset(&query, is_condition_of_order));
+  NotePlan(request, query);
   RETURN_IF_ERROR(CheckPlannedCost(query, purpose));
   return query;
 }
@@ -461,6 +483,27 @@ Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose, Tab
 Result<Query> PrepareQuery(const QueryRequest& request, PlanPurpose purpose,
                            BoundPredicate predicate, TableView view) {
   return PrepareBound(request, purpose, std::move(predicate), std::move(view));
+}
+
+Explanation ExplainPlan(const Query& query) {
+  const QueryPlan& plan = query.plan;
+  Explanation explanation;
+  explanation.index = IndexNames(plan);
+  explanation.reason = plan.reason;
+  explanation.rejected = plan.rejected;
+  explanation.entries = plan.entries.total();
+  explanation.memstore_entries = plan.entries.in_memstores;
+  AddIntersected(plan, &explanation);
+  for (const Cluster& cluster : plan.clusters) {
+    explanation.memstores += cluster.memstores.size();
+    explanation.files += cluster.files.size();
+  }
+  explanation.covered = plan.access.has_value() && plan.access->covered;
+  explanation.skipped_by_counts = query.skipped.by_counts;
+  explanation.skipped_by_reading = query.skipped.left;
+  explanation.rows_decided_to_skip = query.skipped.decided;
+  if (query.skipped.left > 0) explanation.read_to_skip = query.skipped.why_read;
+  return explanation;
 }
 
 Result<std::unique_ptr<RowSource>> OpenPlanned(const QueryRequest& request,

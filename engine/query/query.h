@@ -10,6 +10,7 @@
 #include "engine/query/request.h"
 #include "engine/read/row_iterator.h"
 #include "engine/read/row_source.h"
+#include "tandem/explanation.h"
 
 namespace tandem::engine {
 
@@ -47,6 +48,10 @@ Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::Tabl
 /// The rows of the query, planned, with its predicate bound. Errors: as PrepareQuery.
 Result<std::unique_ptr<RowSource>> OpenPlanned(const QueryRequest& request,
                                                BoundPredicate predicate, TableView view);
+
+/// What the plan says, without what a run looks at, the totals, `rows` and `has_live_counts`. Files
+/// and memstores that lack the index do not count as scanned.
+Explanation ExplainPlan(const Query& query);
 
 /// Lifetime: `query` outlives the source.
 std::unique_ptr<RowSource> OpenQuery(const Query& query);

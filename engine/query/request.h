@@ -10,6 +10,7 @@
 #include "engine/source/position.h"
 #include "engine/source/read_meter.h"
 #include "engine/source/read_resources.h"
+#include "engine/source/read_trace.h"
 #include "tandem/options.h"
 #include "tandem/predicate.h"
 
@@ -37,6 +38,7 @@ struct QueryRequest {
   std::optional<ReadLimits> limits = {};    ///< Those of the options, if they have begun.
   bool no_scan = false;                     ///< Of the database's options; `query` has its own.
   std::shared_ptr<const GlobalRows> global = nullptr;  ///< Null: the table has no global index.
+  std::shared_ptr<ReadTrace> trace = nullptr;          ///< Notes its reads; null: nothing does.
 
   ReadLimits Limits() const {
     return limits.has_value() ? *limits : ReadLimits::Of(options, resources.clock);

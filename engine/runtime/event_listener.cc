@@ -16,6 +16,7 @@ void EventListener::OnStallEnd(const StallEvent&) {}
 void EventListener::OnOverlapsBuilt(const OverlapsEvent&) {}
 void EventListener::OnBrokenSection(const BrokenSectionEvent&) {}
 void EventListener::OnScrubFinding(const ScrubFindingEvent&) {}
+void EventListener::OnSlowQuery(const SlowQueryEvent&) {}
 void EventListener::OnReadOnly(const Status&) {}
 void EventListener::OnLogLine(std::string_view) {}
 

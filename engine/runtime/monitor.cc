@@ -155,6 +155,10 @@ void Monitor::ScrubFound(const ScrubFindingEvent& event) {
   Tell([&event](EventListener& listener) { listener.OnScrubFinding(event); });
 }
 
+void Monitor::QueryWasSlow(const SlowQueryEvent& event) {
+  Tell([&event](EventListener& listener) { listener.OnSlowQuery(event); });
+}
+
 void Monitor::CountWrite(uint64_t operations, uint64_t bytes) {
   Add(batches_);
   Add(operations_, operations);

@@ -56,6 +56,9 @@ class Monitor {
   void SectionBroken(const BrokenSectionEvent& event);
   void CountRewritten(uint64_t files) { Add(rewritten_files_, files); }
   void ScrubFound(const ScrubFindingEvent& event);
+  void QueryWasSlow(const SlowQueryEvent& event);
+  /// Whether anybody hears of slow queries.
+  bool has_listener() const { return listener_ != nullptr; }
   void CountScrubbed(uint64_t bytes) { Add(scrubbed_bytes_, bytes); }
 
   enum class Call : uint8_t { kGet, kMultiGet, kScan, kQuery, kCount, kTransaction, kConflict };

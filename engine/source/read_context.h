@@ -14,6 +14,7 @@
 #include "engine/source/read_queue.h"
 #include "engine/source/read_resources.h"
 #include "engine/source/read_schema.h"
+#include "engine/source/read_trace.h"
 
 namespace tandem::engine {
 
@@ -27,6 +28,7 @@ struct ReadContext {
   }
   ~ReadContext() {
     if (meter != nullptr) meter->Add(counters);
+    if (trace != nullptr) trace->End(&counters);
   }
   ReadContext(const ReadContext&) = delete;
   ReadContext& operator=(const ReadContext&) = delete;
@@ -34,6 +36,12 @@ struct ReadContext {
   void Limit(const ReadLimits& limits) {
     cancellation = limits.cancellation;
     meter = limits.meter;
+  }
+  /// From now on what it looks at is noted there; null: nowhere. Requires: called once.
+  void NoteIn(std::shared_ptr<ReadTrace> noted) {
+    if (noted == nullptr) return;
+    noted->Begin(&counters);
+    trace = std::move(noted);
   }
   /// kCancelled or kOverBudget if the read has to end here. Cheap: it is asked for every few rows.
   Status CheckGoOn() const {
@@ -51,6 +59,7 @@ struct ReadContext {
   bool fills_cache = true;                  ///< Blocks that scans read enter the cache.
   ReadQueue queue;
   ReadCounters counters;
+  std::shared_ptr<ReadTrace> trace;  ///< Null: nobody will ask.
 };
 
 }  // namespace tandem::engine

@@ -67,6 +67,9 @@ struct TransactionState;
 namespace tandem {
 
 class BulkLoad;
+struct AdvisedQuery;
+struct AdviseOptions;
+struct IndexAdvice;
 class Transaction;
 
 /// The state of the whole database at one point in time. Reads through it see no later write, and
@@ -700,6 +703,14 @@ class Database {
   /// Checks one index as Verify with `deep` does: in each file its entries against the rows, both
   /// ways, and its digests; queries by it against a scan. Errors: kNotFound (table, index).
   Result<VerifyReport> VerifyIndex(std::string_view table, std::string_view index);
+  /// Which indexes would help these queries, the best first: their size and the blocks that each
+  /// query would not read, computed from the rows of the table without building them
+  /// (tandem/advice.h). Each query is run once. Errors: kNotFound (table, a family),
+  /// kInvalidArgument (no query, too many, or one that Query would refuse: "query N: ...", from 1),
+  /// kCancelled, kCorruption, kIoError. Threads: readers and writers may run meanwhile.
+  Result<IndexAdvice> AdviseIndexes(std::string_view table,
+                                    const std::vector<AdvisedQuery>& queries,
+                                    const AdviseOptions& options);
   /// Measures one index. Reads all of it, in files alone, and no row. `cancelled`: as
   /// ReadOptions::cancelled. Errors: kNotFound (table, index), kCancelled, kCorruption, kIoError.
   /// Threads: readers and writers may run meanwhile.

@@ -21,12 +21,17 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "tandem/status.h"
 
 #pragma GCC visibility push(default)
 
 namespace tandem {
+
+struct ColumnName;
+struct Explanation;
+struct QueryOptions;
 
 /// A memstore of a region becomes store files.
 struct FlushEvent {
@@ -106,6 +111,26 @@ struct ScrubFindingEvent {
   Status status = {};          ///< kCorruption (file, offset, expected, found) or kIoError.
 };
 
+/// A query, a count or an aggregate took longer than Options::slow_query_micros.
+struct SlowQueryEvent {
+  std::string_view table = {};
+  std::string_view call = {};  ///< "query", "count" or "aggregate".
+  /// In text (Predicate::Parse), with the values that it was run with.
+  std::string_view predicate = {};
+  const QueryOptions* options = nullptr;
+  /// Columns that were asked for, or that groups are made of. Empty: all, or none of a count.
+  const std::vector<ColumnName>* columns = nullptr;
+  /// As Database::Explain, by the plan that ran and what it has looked at until it ended; of an
+  /// aggregate that makes several reads the plan of the first one. Not known, and left at 0 or
+  /// empty: rejected, files_scanned, memstores_scanned, rows_without_entry, total_blocks,
+  /// total_bytes, has_live_counts and grouping. All of it is, where the query had no plan yet.
+  const Explanation* explanation = nullptr;
+  uint64_t rows = 0;      ///< Returned or counted, or groups, before the cursor was destroyed.
+  int64_t micros = 0;     ///< That the calls took, but not what the caller did between rows.
+  bool is_whole = false;  ///< The cursor came to its end.
+  Status status = {};     ///< How it ended.
+};
+
 /// Each Begin is followed by its End on the same thread, on errors too.
 class EventListener {
  public:
@@ -124,6 +149,8 @@ class EventListener {
   /// Once for each section of an open file, on the thread that found the damage.
   virtual void OnBrokenSection(const BrokenSectionEvent& event);
   virtual void OnScrubFinding(const ScrubFindingEvent& event);
+  /// On the thread that ended the query: that of the call, or of the one that destroyed its cursor.
+  virtual void OnSlowQuery(const SlowQueryEvent& event);
   /// The database accepts no more writes until it is opened again. Called once; never for a
   /// database that was opened read-only. `reason` is what writes return from now on.
   virtual void OnReadOnly(const Status& reason);

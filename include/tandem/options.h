@@ -90,6 +90,10 @@ struct Options {
   /// is null. A table with an index over one that is not here, or has another version, refuses
   /// writes, and its index serves no query.
   std::map<std::string, std::shared_ptr<const RegisteredFunction>, std::less<>> functions = {};
+  /// A query or count that takes longer is told to EventListener::OnSlowQuery when it has ended,
+  /// with what it was and how it was answered. 0: none is. Microseconds that its calls took, not
+  /// what the caller did between rows.
+  int64_t slow_query_micros = 0;
   /// Tables on which every query is as with QueryOptions::no_scan. Names without a table mean
   /// nothing.
   std::set<std::string, std::less<>> no_scan_tables = {};

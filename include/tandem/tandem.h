@@ -2,6 +2,7 @@
 // visibility push(default)` and pop.
 #pragma once
 
+#include "tandem/advice.h"
 #include "tandem/aggregate.h"
 #include "tandem/backup.h"
 #include "tandem/bulk_load.h"

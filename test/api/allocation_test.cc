@@ -167,6 +167,9 @@ BOOST_AUTO_TEST_CASE(OfReadsAreAnswered) {
   FailEach("Verify", [&] { return database->Verify(true).status(); });
   FailEach("VerifyIndex", [&] { return database->VerifyIndex("t", "i").status(); });
   FailEach("GetIndexStatistics", [&] { return database->GetIndexStatistics("t", "i").status(); });
+  std::vector<AdvisedQuery> queries(1);
+  queries[0].predicate = *Predicate::Parse("x = '1' AND c > 'b'");
+  FailEach("AdviseIndexes", [&] { return database->AdviseIndexes("t", queries, {}).status(); });
   FailEach("Info", [&] { return database->Info().status(); });
   FailEach("GetSpaceUsage", [&] { return database->GetSpaceUsage().status(); });
   FailEach("GetSpaceUsage, exact",

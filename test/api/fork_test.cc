@@ -163,6 +163,7 @@ int CallThatIsNotBusy(Handles* handles) {
       database.Verify(false).status().code(),
       database.VerifyIndex("t", "i").status().code(),
       database.GetIndexStatistics("t", "i").status().code(),
+      database.AdviseIndexes("t", {}, {}).status().code(),
       database.Checkpoint("/nowhere/copy").code(),
       database.Backup("/nowhere/backups").status().code(),
       database.ExportFiles("t", "/nowhere/export").status().code(),

@@ -243,6 +243,11 @@ class GuardedEngine final : public engine::Engine {
   Result<VerifyReport> VerifyIndex(std::string_view table, std::string_view index) override {
     return Within(guard_, [&] { return engine_->VerifyIndex(table, index); });
   }
+  Result<IndexAdvice> AdviseIndexes(std::string_view table,
+                                    const std::vector<AdvisedQuery>& queries,
+                                    const AdviseOptions& options) override {
+    return Within(guard_, [&] { return engine_->AdviseIndexes(table, queries, options); });
+  }
   Result<IndexStatistics> GetIndexStatistics(std::string_view table, std::string_view index,
                                              const std::atomic<bool>* cancelled) override {
     return Within(guard_, [&] { return engine_->GetIndexStatistics(table, index, cancelled); });

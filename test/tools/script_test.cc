@@ -140,6 +140,7 @@ BOOST_AUTO_TEST_CASE(UsageErrorsSayWhatToDo) { Run("usage"); }
 BOOST_AUTO_TEST_CASE(RowsAreWrittenReadAndDeleted) { Run("rows"); }
 BOOST_AUTO_TEST_CASE(QueriesAreAnsweredAndExplained) { Run("query"); }
 BOOST_AUTO_TEST_CASE(PagesTuplesAndBudgets) { Run("pages"); }
+BOOST_AUTO_TEST_CASE(SlowQueriesAreLoggedAndIndexesAdvised) { Run("advice"); }
 BOOST_AUTO_TEST_CASE(FilesAreImported) { Run("import"); }
 BOOST_AUTO_TEST_CASE(TablesAreExportedAndComeBack) { Run("export"); }
 BOOST_AUTO_TEST_CASE(DebiansFilesAreImported) { Run("debian"); }

@@ -26,7 +26,7 @@ ROOMS = [
     ["engine/read"],
     ["engine/counting"],
     ["engine/query"],
-    ["engine/group", "engine/scan"],
+    ["engine/advice", "engine/group", "engine/scan"],
     ["engine/commit"],
     ["engine/jobs", "engine/observer", "engine/transaction", "engine/verify"],
     ["engine/backup"],

@@ -169,7 +169,8 @@ CLI::App* Grammar::AddVerb(const char* name, Options* options) {
 template <typename Options>
 void Grammar::AddDatabase(CLI::App* verb, Options* options) {
   if constexpr (std::same_as<Options, IndexVerbOptions>) {
-    verb->add_option("ACTION", options->action, "create, drop, build, list, verify or stats")
+    verb->add_option("ACTION", options->action,
+                     "create, drop, build, list, verify, stats or advise")
         ->required();
   }
   if constexpr (std::same_as<Options, SnapshotVerbOptions>) {
@@ -402,6 +403,11 @@ void Grammar::AddPredicate(CLI::App* verb, QueryVerbOptions* options) {
   AddFields(verb, "--field", &options->fields);
   AddTimes(verb, &options->read);
   AddBudget(verb, &options->budget);
+  if (verb->get_name() == "explain") return;  // It always says what one costs.
+  verb->add_option("--slow", options->slow.millis,
+                   "Log it to --slow-log FILE, or stderr, if it takes more milliseconds")
+      ->check(CheckCount);
+  verb->add_option("--slow-log", options->slow.log)->group("");
 }
 
 void Grammar::AddQueries() {
@@ -501,11 +507,14 @@ void Grammar::AddSchemaEdits() {
   CLI::App* index = AddVerb("index", &arguments_.index);
   index->add_option("INDEX", arguments_.index.index,
                     "create: NAME=FAMILY:COLUMN[:TYPE][:desc], or as in a\n"
-                    "predicate: NAME=city, lower(name), age::int64 DESC; else: NAME");
+                    "predicate: NAME=city, lower(name), age::int64 DESC;\n"
+                    "advise: FILE of queries, or -; else: NAME");
   index->add_flag("--global", arguments_.index.global,
                   "create: entries in one place, for rare values in many regions");
   index->add_option("--rate", arguments_.index.rate,
                     "build: read at most so much a second, as 20MiB");
+  index->add_option("--rows", arguments_.index.rows,
+                    "advise: read about so many rows (default 1000000); 0: all");
 }
 
 void Grammar::AddMaintenance() {

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "base/clock.h"
+#include "tandem/event_listener.h"
 
 namespace tandem::tools {
 
@@ -35,6 +38,9 @@ struct Context {
   std::string program = "tandem";
   /// Lines that the engine logs go to `err`.
   bool verbose = false;
+  /// Of databases that are opened; null: none.
+  std::shared_ptr<EventListener> listener = {};
+  int64_t slow_query_micros = 0;  ///< As Options has it.
 
   bool is_interrupted() const {
     return interrupted != nullptr && interrupted->load(std::memory_order_relaxed);

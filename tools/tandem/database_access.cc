@@ -17,6 +17,8 @@ namespace {
 
 Options BaseOptions(const Context& context) {
   Options options;
+  options.listener = context.listener;
+  options.slow_query_micros = context.slow_query_micros;
   if (context.verbose) {
     options.log = [err = context.err](std::string_view line) {
       WriteBytes(err, "tandem: " + std::string(line) + "\n");

@@ -5,9 +5,8 @@
 
 namespace tandem::tools {
 
-void WriteExplanation(const Explanation& explanation, OutputMode mode, std::FILE* out) {
-  const std::string access = explanation.index.empty() ? "scan" : "index " + explanation.index;
-  const Property properties[] = {
+std::vector<Property> PropertiesOf(const Explanation& explanation, const std::string& access) {
+  std::vector<Property> properties = {
       {"access", access},
       {"index", explanation.index.empty() ? Value() : Value(explanation.index)},
       {"reason", explanation.reason},
@@ -37,9 +36,17 @@ void WriteExplanation(const Explanation& explanation, OutputMode mode, std::FILE
       {"grouping", explanation.grouping},
       {"groups", explanation.groups},
   };
-  const std::span<const Property> all(properties);
-  NewRecordWriter(mode, out)->AddProperties(
-      "explanation", explanation.grouping.empty() ? all.first(all.size() - 2) : all);
+  if (explanation.grouping.empty()) properties.resize(properties.size() - 2);
+  return properties;
+}
+
+std::string AccessOf(const Explanation& explanation) {
+  return explanation.index.empty() ? "scan" : "index " + explanation.index;
+}
+
+void WriteExplanation(const Explanation& explanation, OutputMode mode, std::FILE* out) {
+  const std::string access = AccessOf(explanation);
+  NewRecordWriter(mode, out)->AddProperties("explanation", PropertiesOf(explanation, access));
 }
 
 std::string ExplanationLine(const Explanation& explanation) {

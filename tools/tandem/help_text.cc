@@ -127,8 +127,7 @@ Prints rows in the order of their keys. Of a table with a typed row key also by 
 By fields, keys with a salt come in the order of their fields.
 )"},
     {"query",
-     R"(Example: tandem query shop/ orders "state = 'open' AND total > 1000" \
-           --select state,total --limit 5
+     R"(Example: tandem query shop/ orders "state = 'open' AND total > 99" --select total --limit 5
 
 Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX, CONTAINS,
 LIKE 'p%' or '%p%', REGEXP, IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
@@ -253,6 +252,7 @@ maintained, such as counters, is no longer kept up to date.
          tandem index create shop/ orders "by_state_at=state, at::timestamp DESC"
          tandem index create shop/ orders "open_by_at=at::timestamp WHERE state = 'open'"
          tandem index stats shop/ orders
+         tandem index advise shop/ orders slow.jsonl
 
 create adds an index to a table with data and ends at once: queries are right from then
 on. Files from before are read whole until they are copied with the index, which build
@@ -276,6 +276,10 @@ stats reads the indexes of files whole; rows in memory do not count: flush first
 above 65,535 are an estimate (0.4 %). block_changes is how often the row of the next entry
 lies in another data block: about blocks where rows lie in the order of the index, up to
 entries where they lie at random. included_bytes are a part of bytes.
+advise reads queries, those of a log (query --slow-log) or a predicate a line, and says
+which indexes would help them: their size, made from the rows without building them, and
+the data blocks that all runs together would not read, the first index without the others.
+Queries that none would help come with why. Rows in memory do not count: flush first.
 )"},
     {"clock",
      R"(Example: tandem clock shop/ --accept

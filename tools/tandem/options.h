@@ -183,6 +183,12 @@ struct GroupArguments {
   }
 };
 
+/// Which queries are logged as slow.
+struct SlowArguments {
+  std::optional<uint64_t> millis;  ///< Those that take longer; nullopt: none.
+  std::string log;                 ///< A file to append to; empty: standard error.
+};
+
 /// Of query, explain and count.
 struct QueryVerbOptions {
   std::string path, table;
@@ -199,6 +205,7 @@ struct QueryVerbOptions {
   GroupArguments groups;
   std::string budget;  ///< As BudgetOf reads it; empty: none.
   PageArguments page;
+  SlowArguments slow;
   OutputMode output = OutputMode::kTable;
 };
 struct ExplainOptions : QueryVerbOptions {};
@@ -322,12 +329,14 @@ struct ObserversVerbOptions {
 };
 
 struct IndexVerbOptions {
-  std::string action;  ///< create, drop, build, list, verify or stats.
+  std::string action;  ///< create, drop, build, list, verify, stats or advise.
   std::string path;    ///< Of the database; for verify also of a store file.
   std::string table;   ///< Empty: all, for list, verify and stats. For verify of a file: the index.
-  std::string index;   ///< create: its declaration; drop, build, verify, stats: its name.
+  std::string index;   ///< create: its declaration; drop, build, verify, stats: its name;
+                       ///< advise: a file of queries, or "-".
   std::string rate;    ///< build: bytes a second; empty: no limit.
-  bool global = false;  ///< create: as "global " before the declaration.
+  bool global = false;        ///< create: as "global " before the declaration.
+  uint64_t rows = 1'000'000;  ///< advise: read about so many rows; 0: all.
   OutputMode output = OutputMode::kTable;
 };
 

@@ -9,31 +9,6 @@
 namespace tandem::tools {
 namespace {
 
-void WriteMember(JsonWriter* json, std::string_view name, const Value& value) {
-  const Value::Variant& variant = value.variant();
-  if (const auto* bytes = std::get_if<std::string_view>(&variant)) {
-    json->Bytes(name, *bytes);
-    return;
-  }
-  json->Key(name);
-  if (const auto* flag = std::get_if<bool>(&variant)) {
-    json->Bool(*flag);
-  } else if (const auto* number = std::get_if<int64_t>(&variant)) {
-    json->Int(*number);
-  } else if (const auto* count = std::get_if<uint64_t>(&variant)) {
-    json->Uint(*count);
-  } else if (const auto* fraction = std::get_if<double>(&variant)) {
-    json->Double(*fraction);
-  } else if (const auto* list = std::get_if<Value::Strings>(&variant)) {
-    json->BeginArray();
-    for (const std::string& item : **list)
-      json->String(IsPlainText(item) ? item : EscapeBytes(item));
-    json->EndArray();
-  } else {
-    json->Null();
-  }
-}
-
 /// One object a record; its kind comes first.
 class JsonLinesWriter : public RecordWriter {
  public:
@@ -112,6 +87,31 @@ class RawWriter : public RecordWriter {
 };
 
 }  // namespace
+
+void WriteMember(JsonWriter* json, std::string_view name, const Value& value) {
+  const Value::Variant& variant = value.variant();
+  if (const auto* bytes = std::get_if<std::string_view>(&variant)) {
+    json->Bytes(name, *bytes);
+    return;
+  }
+  json->Key(name);
+  if (const auto* flag = std::get_if<bool>(&variant)) {
+    json->Bool(*flag);
+  } else if (const auto* number = std::get_if<int64_t>(&variant)) {
+    json->Int(*number);
+  } else if (const auto* count = std::get_if<uint64_t>(&variant)) {
+    json->Uint(*count);
+  } else if (const auto* fraction = std::get_if<double>(&variant)) {
+    json->Double(*fraction);
+  } else if (const auto* list = std::get_if<Value::Strings>(&variant)) {
+    json->BeginArray();
+    for (const std::string& item : **list)
+      json->String(IsPlainText(item) ? item : EscapeBytes(item));
+    json->EndArray();
+  } else {
+    json->Null();
+  }
+}
 
 std::unique_ptr<RecordWriter> NewRecordWriter(OutputMode mode, std::FILE* out) {
   switch (mode) {

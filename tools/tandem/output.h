@@ -12,10 +12,15 @@
 
 namespace tandem::tools {
 
+class JsonWriter;
+
 enum class OutputMode { kTable, kJsonLines, kCsv, kTsv, kRaw };
 
 /// `err` is not used; `out` outlives the writer. A table on a terminal is cut to its width.
 std::unique_ptr<RecordWriter> NewRecordWriter(OutputMode mode, std::FILE* out);
+
+/// Adds a member of an object. Bytes that are not plain text are encoded (JsonWriter::Bytes).
+void WriteMember(JsonWriter* json, std::string_view name, const Value& value);
 
 /// Errors: kInvalidArgument, with the modes that exist.
 Result<OutputMode> ParseOutputMode(std::string_view text);

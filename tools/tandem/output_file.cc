@@ -26,6 +26,14 @@ Result<OutputFile> OutputFile::Open(const std::string& path, const Context& cont
   return OutputFile(path, std::move(file), stream);
 }
 
+Result<OutputFile> OutputFile::Append(const std::string& path, const Context& context) {
+  if (path.empty()) return OutputFile("standard error", nullptr, context.err);
+  OwnedFile file(std::fopen(path.c_str(), "abe"));
+  if (file == nullptr) return SystemError(path, errno);
+  std::FILE* const stream = file.get();
+  return OutputFile(path, std::move(file), stream);
+}
+
 Status OutputFile::Close() {
   const bool failed_before = std::ferror(stream_) != 0;
   if (std::fflush(stream_) != 0) return SystemError(name_, errno);

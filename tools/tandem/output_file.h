@@ -17,6 +17,9 @@ class OutputFile {
   /// directory), kIoError.
   static Result<OutputFile> Open(const std::string& path, const Context& context);
 
+  /// The same, but a file that exists is written on. Empty: standard error.
+  static Result<OutputFile> Append(const std::string& path, const Context& context);
+
   std::FILE* stream() const { return stream_; }
   /// Hands everything to the operating system. Errors: kIoError, kNoSpace, also for writes before.
   Status Close();

@@ -1,4 +1,4 @@
-// index: create, drop, build, list, verify, stats.
+// index: create, drop, build, list, verify, stats, advise.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -11,6 +11,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/salvage/verify_files.h"
+#include "tools/tandem/advice_output.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/declarations.h"
@@ -19,6 +20,7 @@
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/index_output.h"
 #include "tools/tandem/progress.h"
+#include "tools/tandem/query_log.h"
 #include "tools/tandem/row_output.h"
 #include "tools/tandem/verbs.h"
 
@@ -27,12 +29,13 @@ namespace {
 
 constexpr int64_t kLookAgainMicros = 20'000;
 
-constexpr std::string_view kActions[] = {"create", "drop", "build", "list", "verify", "stats"};
+constexpr std::string_view kActions[] = {"create", "drop",  "build", "list",
+                                         "verify", "stats", "advise"};
 
 Status CheckArguments(const IndexVerbOptions& options) {
   if (std::ranges::find(kActions, options.action) == std::end(kActions)) {
     return Status::InvalidArgument(
-        Format("index '{}': expected create, drop, build, list, verify or stats",
+        Format("index '{}': expected create, drop, build, list, verify, stats or advise",
                EscapeBytes(options.action)));
   }
   if (options.action == "list" && !options.index.empty()) {
@@ -43,6 +46,9 @@ Status CheckArguments(const IndexVerbOptions& options) {
   }
   if (options.action != "create" && options.global) {
     return Status::InvalidArgument(Format("index {}: expected no --global", options.action));
+  }
+  if (options.action == "advise" && (options.table.empty() || options.index.empty())) {
+    return Status::InvalidArgument("index advise: expected DB TABLE FILE, a log or predicates");
   }
   const bool takes_one =
       options.action == "create" || options.action == "drop" || options.action == "build";
@@ -284,6 +290,56 @@ Result<ExitCode> Stats(const IndexVerbOptions& options, const Context& context) 
   return ExitCode::kDone;
 }
 
+// What the figures leave out.
+void TellOfAdvice(const LoggedQueries& logged, const IndexAdvice& advice, const Context& context) {
+  if (logged.left_out > 0) {
+    WriteBytes(context.err, Format("tandem: {} more queries are left out: at most {} are advised "
+                                   "on, those that took most time\n",
+                                   FormatCount(logged.left_out), logged.queries.size()));
+  }
+  if (logged.of_other_tables > 0) {
+    WriteBytes(context.err, Format("tandem: lines of other tables, which are left out: {}\n",
+                                   FormatCount(logged.of_other_tables)));
+  }
+  if (advice.rows_read < advice.rows) {
+    WriteBytes(context.err, Format("tandem: figures are those of {} of {} rows, extrapolated; "
+                                   "--rows 0 reads all\n",
+                                   FormatCount(advice.rows_read), FormatCount(advice.rows)));
+  }
+  if (advice.candidates_left_out > 0) {
+    WriteBytes(context.err, Format("tandem: {} of {} possible indexes are not compared\n",
+                                   FormatCount(advice.candidates_left_out),
+                                   FormatCount(advice.candidates + advice.candidates_left_out)));
+  }
+}
+
+// The error of a query, which has a line.
+Status OfLine(const LoggedQueries& logged, const std::string& path, const Status& error) {
+  for (size_t i = 0; i < logged.queries.size(); ++i) {
+    const std::string start = Format("query {}: ", i + 1);
+    if (!error.message().starts_with(start)) continue;
+    return Status(error.code(), Format("{}:{}: {}", path == "-" ? "standard input" : path,
+                                       logged.lines[i], error.message().substr(start.size())));
+  }
+  return error;
+}
+
+Result<ExitCode> Advise(const IndexVerbOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
+  ASSIGN_OR_RETURN(const LoggedQueries logged,
+                   ReadQueryLog(options.index, table.options.name, context));
+  AdviseOptions advise;
+  advise.cancelled = context.interrupted;
+  advise.rows_max = options.rows;
+  const auto advice = database->AdviseIndexes(table.options.name, logged.queries, advise);
+  if (!advice.has_value()) return OfLine(logged, options.index, advice.error());
+  const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
+  WriteAdvice(table.options.name, logged.queries, *advice, writer.get());
+  TellOfAdvice(logged, *advice, context);
+  return ExitCode::kDone;
+}
+
 void AddReport(const VerifyReport& found, VerifyReport* report) {
   report->files += found.files;
   report->bytes += found.bytes;
@@ -342,6 +398,7 @@ Result<ExitCode> RunVerb(const IndexVerbOptions& options, const Context& context
   if (options.action == "build") return Build(options, context);
   if (options.action == "verify") return Verify(options, context);
   if (options.action == "stats") return Stats(options, context);
+  if (options.action == "advise") return Advise(options, context);
   return List(options, context);
 }
 

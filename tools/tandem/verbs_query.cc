@@ -9,6 +9,7 @@
 #include "tools/tandem/explanation_output.h"
 #include "tools/tandem/format_text.h"
 #include "tools/tandem/read_arguments.h"
+#include "tools/tandem/slow_log.h"
 #include "tools/tandem/unknown_columns.h"
 #include "tools/tandem/verbs.h"
 #include "tools/tandem/write_rows.h"
@@ -184,7 +185,9 @@ Result<ExitCode> WriteCount(Database& database, const Question& question,
 
 }  // namespace
 
-Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context) {
+namespace {
+
+Result<ExitCode> RunQuery(const QueryVerbOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(Question question, QuestionOf(options));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
   RETURN_IF_ERROR(CheckNames(*database, options, question));
@@ -201,6 +204,33 @@ Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context
                    PrintRows(&*cursor, std::move(layout), options.page.token, context));
   if (rows == 0) SayUnknownColumns("query", *database, question, options, context);
   return ExitCode::kDone;
+}
+
+Result<ExitCode> RunCount(const CountOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(Question question, QuestionOf(options));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
+  RETURN_IF_ERROR(CheckNames(*database, options, question));
+  const TableRead from{*database, options.table, options.read.snapshot};
+  RETURN_IF_ERROR(AddFields(options.fields, from, &question));
+  ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &question.read));
+  if (!options.groups.empty()) return WriteGroups(*database, question, options, context);
+  return WriteCount(*database, question, options, context);
+}
+
+/// Runs the verb and logs its query if it is slow. What the verb returns comes first.
+template <typename Options, typename Run>
+Result<ExitCode> RunLogged(const Options& options, const Context& context, const Run& run) {
+  std::shared_ptr<SlowLog> log;
+  ASSIGN_OR_RETURN(const Context logged, WithSlowLog(options.slow, context, &log));
+  const Result<ExitCode> result = run(options, logged);
+  if (log != nullptr && result.has_value()) RETURN_IF_ERROR(log->Close());
+  return result;
+}
+
+}  // namespace
+
+Result<ExitCode> RunVerb(const QueryVerbOptions& options, const Context& context) {
+  return RunLogged(options, context, RunQuery);
 }
 
 Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context) {
@@ -224,14 +254,7 @@ Result<ExitCode> RunVerb(const ExplainOptions& options, const Context& context) 
 }
 
 Result<ExitCode> RunVerb(const CountOptions& options, const Context& context) {
-  ASSIGN_OR_RETURN(Question question, QuestionOf(options));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
-  RETURN_IF_ERROR(CheckNames(*database, options, question));
-  const TableRead from{*database, options.table, options.read.snapshot};
-  RETURN_IF_ERROR(AddFields(options.fields, from, &question));
-  ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &question.read));
-  if (!options.groups.empty()) return WriteGroups(*database, question, options, context);
-  return WriteCount(*database, question, options, context);
+  return RunLogged(options, context, RunCount);
 }
 
 }  // namespace tandem::tools

@@ -1,0 +1,317 @@
+// The choice: figures of ways to answer queries, and which indexes save most of their blocks.
+#include "engine/advice/advise.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "engine/advice/measured_ways.h"
+#include "engine/advice/section_sizes.h"
+#include "engine/query/plan.h"
+
+namespace tandem::engine {
+namespace {
+
+// An index with fewer columns is advised where one with more saves hardly more: less than a 64th.
+constexpr uint64_t kHardlyMore = 64;
+// The most rows that a plan sorts where it could walk the index of the order.
+constexpr uint64_t kSortedMax = 1 << 17;
+
+Status OfQuery(size_t place, const Status& status) {
+  return Status(status.code(),
+                "query " + std::to_string(place + 1) + ": " + std::string(status.message()));
+}
+
+// Why no other index would change how the query is answered; empty: one may.
+std::string WhyFixed(const QueryOptions& options) {
+  if (options.no_index) return "it asks for a scan (no_index)";
+  if (!options.use_index.empty() || !options.use_indexes.empty()) {
+    return "it asks for an index itself (use_index)";
+  }
+  if (options.any_version) return "it asks for older versions, which are not measured";
+  return {};
+}
+
+// How a query is answered with the indexes that are there.
+struct Answer {
+  uint64_t entries = UINT64_MAX;  // Of the index; of a scan: more than any.
+  uint64_t blocks = 0;
+  std::vector<size_t> indexes = {};  // Advised ones.
+};
+
+class Adviser {
+ public:
+  Adviser(const AdviceRequest& request, TableView view)
+      : request_(request), view_(std::move(view)), cancellation_(request.options.cancelled) {}
+
+  Result<IndexAdvice> Run() {
+    RETURN_IF_ERROR(Bind());
+    RETURN_IF_ERROR(ExplainAll());
+    ASSIGN_OR_RETURN(proposals_, Propose(*view_.table, queries_, request_.changes));
+    advice_.candidates = proposals_.indexes.size();
+    advice_.candidates_left_out = proposals_.left_out;
+    ASSIGN_OR_RETURN(ways_, FindMeasuredWays(proposals_, queries_, cancellation_));
+    RETURN_IF_ERROR(FindLimits());
+    RETURN_IF_ERROR(Measure());
+    while (advice_.indexes.size() < request_.options.indexes_max && ChooseNext()) {
+    }
+    RETURN_IF_ERROR(MeasureChosen());
+    for (size_t i = 0; i < queries_.size(); ++i) Describe(i);
+    return std::move(advice_);
+  }
+
+ private:
+  Status Bind() {
+    const std::vector<AdvisedQuery>& queries = request_.queries;
+    if (queries.empty()) return Status::InvalidArgument("there is no query to advise on");
+    if (queries.size() > kAdvisedQueriesMax) {
+      return Status::InvalidArgument("there are " + std::to_string(queries.size()) +
+                                     " queries, at most " + std::to_string(kAdvisedQueriesMax) +
+                                     " are advised on at a time");
+    }
+    for (size_t i = 0; i < queries.size(); ++i) {
+      Result<BoundPredicate> bound =
+          BoundPredicate::Bind(queries[i].predicate, *view_.table,
+                               {.cancellation = cancellation_, .functions = &request_.functions});
+      if (!bound.has_value()) return OfQuery(i, bound.error());
+      queries_.push_back({.query = &queries[i],
+                          .predicate = *std::move(bound),
+                          .fixed = WhyFixed(queries[i].options)});
+    }
+    return {};
+  }
+
+  Status ExplainAll() {
+    for (size_t i = 0; i < queries_.size(); ++i) {
+      RETURN_IF_ERROR(cancellation_.Check());
+      Result<Explanation> now = request_.explain(*queries_[i].query);
+      if (!now.has_value()) return OfQuery(i, now.error());
+      advice_.queries.push_back({.index_now = now->index, .blocks_now = now->candidate_blocks});
+      Answer& answer = now_.emplace_back();
+      answer.blocks = now->candidate_blocks;
+      if (!now->index.empty()) answer.entries = now->entries;
+      const bool walks = now->reason.starts_with("in the order of the index");
+      walked_.push_back(walks ? std::optional(now->entries) : std::nullopt);
+      if (walks) answer.entries = UINT64_MAX;
+    }
+    return {};
+  }
+
+  // How many entries a way may have to be chosen, by the rows that the query would scan.
+  Status FindLimits() {
+    for (const MeasuredWay& way : ways_) {
+      const bool is_counted = queries_[way.query].query->is_count && way.is_exact;
+      if (is_counted) {
+        entries_max_.push_back(UINT64_MAX);
+        continue;
+      }
+      const format::KeyRange all =
+          way.rows.empty() ? format::KeyRange{{}, std::string()}
+                           : format::KeyRange{way.rows.front().low, way.rows.back().high};
+      ASSIGN_OR_RETURN(const std::vector<Cluster> clusters, FindClusters(view_, all));
+      entries_max_.push_back(EntriesWorthPicking(clusters, way.is_exact));
+    }
+    return {};
+  }
+
+  // Of files alone: memstores are pinned no longer.
+  Status Measure() {
+    for (auto& region : view_.regions) {
+      region = std::make_shared<const RegionVersion>(WithoutMemstores(*region));
+      for (const FileSlice& slice : region->files) advice_.rows += slice.high - slice.low;
+    }
+    sample_ = RowSample::Of(advice_.rows, request_.options.rows_max);
+    if (ways_.empty()) {
+      advice_.rows_read = advice_.rows;
+      return {};
+    }
+    ASSIGN_OR_RETURN(advice_.rows_read,
+                     MeasureWays(view_, proposals_, queries_, sample_, cancellation_, &ways_));
+    for (MeasuredWay& way : ways_) {
+      way.entries = Scaled(way.entries);
+      way.blocks = Scaled(way.blocks);
+    }
+    return {};
+  }
+
+  uint64_t Scaled(uint64_t figure) const {
+    if (sample_.stride == 1 || advice_.rows_read == 0) return figure;
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(figure) * advice_.rows /
+                                 advice_.rows_read);
+  }
+
+  // Whether a plan uses the way of a query that is in the order of an index, which it could walk.
+  bool SortsMatches(const MeasuredWay& way) const {
+    const std::optional<uint64_t>& walked = walked_[way.query];
+    if (!walked.has_value()) return true;
+    if (way.entries > kSortedMax) return false;
+    const uint64_t limit = queries_[way.query].query->options.limit;
+    if (limit > 0 && limit < way.entries) {
+      return static_cast<unsigned __int128>(*walked) * limit / way.entries > way.entries;
+    }
+    return *walked > way.entries;
+  }
+
+  bool IsChosen(const MeasuredWay& way, const std::vector<size_t>& more) const {
+    return std::ranges::all_of(way.indexes, [&](size_t index) {
+      return std::ranges::find(chosen_, index) != chosen_.end() ||
+             std::ranges::find(more, index) != more.end();
+    });
+  }
+
+  // With the chosen indexes and some more: by the fewest entries, and of those with as few by the
+  // fewest blocks, as those that have the columns that are asked for are preferred.
+  std::vector<Answer> AnswersWith(const std::vector<size_t>& more) const {
+    std::vector<Answer> answers = now_;
+    for (size_t i = 0; i < ways_.size(); ++i) {
+      const MeasuredWay& way = ways_[i];
+      if (way.entries > entries_max_[i] || !IsChosen(way, more) || !SortsMatches(way)) continue;
+      Answer& answer = answers[way.query];
+      if (way.entries > answer.entries) continue;
+      if (way.entries == answer.entries && way.blocks >= answer.blocks) continue;
+      answer = {.entries = way.entries, .blocks = way.blocks, .indexes = way.indexes};
+    }
+    return answers;
+  }
+
+  uint64_t BlocksOf(const std::vector<Answer>& answers) const {
+    uint64_t blocks = 0;
+    for (size_t i = 0; i < answers.size(); ++i) {
+      blocks += answers[i].blocks * queries_[i].query->count;
+    }
+    return blocks;
+  }
+
+  size_t ColumnsOf(const std::vector<size_t>& indexes) const {
+    size_t columns = 0;
+    for (const size_t index : indexes) {
+      const IndexOptions& options = proposals_.indexes[index];
+      columns += options.columns.size() + options.include.size();
+    }
+    return columns;
+  }
+
+  // The indexes that save most beside those that are chosen. False: none saves anything.
+  bool ChooseNext() {
+    const uint64_t before = BlocksOf(AnswersWith({}));
+    std::vector<std::vector<size_t>> sets;
+    for (const MeasuredWay& way : ways_) {
+      std::vector<size_t> more;
+      for (const size_t index : way.indexes) {
+        if (std::ranges::find(chosen_, index) == chosen_.end()) more.push_back(index);
+      }
+      std::ranges::sort(more);
+      const bool fits = advice_.indexes.size() + more.size() <= request_.options.indexes_max;
+      if (!more.empty() && fits && std::ranges::find(sets, more) == sets.end()) {
+        sets.push_back(std::move(more));
+      }
+    }
+    const std::vector<size_t>* best = nullptr;
+    uint64_t most = 0;
+    for (const std::vector<size_t>& set : sets) {
+      const uint64_t after = BlocksOf(AnswersWith(set));
+      if (after >= before) continue;
+      const uint64_t saved = before - after;
+      const bool has_fewer = best != nullptr && ColumnsOf(set) < ColumnsOf(*best);
+      const bool is_better = best == nullptr || saved > most + most / kHardlyMore ||
+                             (has_fewer && saved + saved / kHardlyMore >= most);
+      if (!is_better) continue;
+      best = &set;
+      most = saved;
+    }
+    if (best == nullptr) return false;
+    for (const size_t index : *best) {
+      chosen_.push_back(index);
+      AdvisedIndex& advised = advice_.indexes.emplace_back();
+      advised.options = proposals_.indexes[index];
+      advised.options.name = FreeIndexName(advised.options, *view_.table, names_);
+      names_.insert(advised.options.name);
+      if (index == best->back()) advised.blocks_saved = most;
+    }
+    return true;
+  }
+
+  Status MeasureChosen() {
+    for (size_t i = 0; i < chosen_.size(); ++i) {
+      ASSIGN_OR_RETURN(
+          const SectionSizes sizes,
+          MeasureSections(view_, proposals_.table, proposals_.table.indexes[chosen_[i]], sample_,
+                          cancellation_));
+      advice_.indexes[i].entries = sizes.entries;
+      advice_.indexes[i].size_bytes = sizes.bytes;
+    }
+    return {};
+  }
+
+  void Describe(size_t place) {
+    const std::vector<Answer> answers = AnswersWith({});
+    const Answer& answer = answers[place];
+    QueryAdvice& described = advice_.queries[place];
+    described.blocks_then = answer.blocks;
+    for (size_t i = 0; i < chosen_.size(); ++i) {
+      if (std::ranges::find(answer.indexes, chosen_[i]) == answer.indexes.end()) continue;
+      described.indexes.push_back(i);
+      advice_.indexes[i].queries.push_back(place);
+    }
+    if (described.indexes.empty()) described.why = WhyNone(place);
+  }
+
+  std::string WhyNone(size_t place) const {
+    const QueryToServe& query = queries_[place];
+    if (!query.fixed.empty()) return query.fixed;
+    const QueryAdvice& described = advice_.queries[place];
+    if (described.blocks_now == 0) return "it reads no data block now";
+    const MeasuredWay* best = nullptr;
+    uint64_t best_max = 0;
+    for (size_t i = 0; i < ways_.size(); ++i) {
+      if (ways_[i].query != place) continue;
+      if (best != nullptr && ways_[i].entries >= best->entries) continue;
+      best = &ways_[i];
+      best_max = entries_max_[i];
+    }
+    if (best == nullptr) {
+      return described.index_now.empty()
+                 ? "no condition that every match satisfies is one that an index serves"
+                 : "no other index serves a condition of it";
+    }
+    const std::string entries = std::to_string(best->entries);
+    if (best->entries > best_max) {
+      return "the best index leads to " + entries +
+             " entries: reading all rows in order is cheaper";
+    }
+    if (!SortsMatches(*best)) {
+      return "to walk the index of its order costs less than to sort " + entries + " matches";
+    }
+    if (best->entries >= now_[place].entries) return "the index that it uses has as few entries";
+    if (best->blocks >= described.blocks_now) {
+      return "the rows of the best index lie in as many blocks as it reads now";
+    }
+    return "other indexes save more";
+  }
+
+  const AdviceRequest& request_;
+  TableView view_;
+  const base::Cancellation cancellation_;
+  std::vector<QueryToServe> queries_;
+  std::vector<Answer> now_;                      // By query.
+  std::vector<std::optional<uint64_t>> walked_;  // By query: entries of the order's index.
+  Proposals proposals_;
+  std::vector<MeasuredWay> ways_;
+  std::vector<uint64_t> entries_max_;  // By way.
+  RowSample sample_;
+  std::set<std::string> names_;  // Of advised indexes.
+  std::vector<size_t> chosen_;   // In the order of advice_.indexes.
+  IndexAdvice advice_;
+};
+
+}  // namespace
+
+Result<IndexAdvice> Advise(const AdviceRequest& request, TableView view) {
+  return Adviser(request, std::move(view)).Run();
+}
+
+}  // namespace tandem::engine
