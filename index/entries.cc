@@ -265,8 +265,10 @@ void KeepIndexed(const TableRecord& table, const Cell& cell, CellBuffer* kept) {
   kept->Add(needed);
 }
 
-bool MayDie(const IndexRecord& index) {
-  return !index.is_of_several() && !index.columns.front().is_of_family();
+bool MayDie(const IndexRecord& index) { return !index.is_of_several(); }
+
+bool DiesByPuts(const IndexRecord& index) {
+  return MayDie(index) && !index.columns.front().is_of_family();
 }
 
 size_t AppendEntry(const IndexRecord& index, std::span<const Cell* const> puts, std::string* out) {

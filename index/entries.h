@@ -42,9 +42,12 @@ struct IndexEntry {
   bool current = false;  ///< Of the newest Put of the row that no marker of this file hides.
 };
 
-/// Whether newer Puts and markers make postings dead (rule 13). Not of an index that depends on
-/// more than the Puts of one column: of several columns, of the row key, of a family (rule 32).
+/// Whether something in a newer source makes postings dead (rule 13). Not of an index that depends
+/// on more than the Puts of its first column: of several columns, of the row key.
 bool MayDie(const IndexRecord& index);
+/// Whether a newer Put of the first column does. Not of an index over a family, whose postings are
+/// made dead by DeleteFamily alone (rule 32): a newer Put may be of another of its columns.
+bool DiesByPuts(const IndexRecord& index);
 
 /// What one index has to know about one row of a file.
 struct RowIndexFacts {

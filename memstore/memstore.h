@@ -48,6 +48,12 @@ struct OlderPuts {
   int64_t max_timestamp = 0;  ///< None of them is newer.
 };
 
+/// Bounds of the Puts of a row that may be visible.
+struct LivePuts {
+  int64_t max_timestamp = std::numeric_limits<int64_t>::min();
+  format::SequenceNumber max_sequence;
+};
+
 /// Bounds of the timestamps of Puts. Without one `max` is below `min`.
 struct PutTimes {
   int64_t min = std::numeric_limits<int64_t>::max();
@@ -121,9 +127,10 @@ class Memstore {
   /// have none yet, and Find may not know it then.
   static bool HasCells(const MemRow* row, format::SequenceNumber max_sequence);
   /// Whether for every reader at `max_sequence` the row's `puts` are dead (rule 13): it has a Put,
-  /// DeleteColumn or DeleteFamily of the column at or above all of them. (For a Put that a
-  /// DeleteCell took back, either answer is correct.) Requires: the puts are in a source that is
-  /// older than the memstore. Cost: the logarithm of the row's cells.
+  /// DeleteColumn or DeleteFamily of the column at or above all of them, or, if they are of all
+  /// columns of a family, a DeleteFamily (rule 32). (For a Put that a DeleteCell took back, either
+  /// answer is correct.) Requires: the puts are in a source that is older than the memstore. Cost:
+  /// the logarithm of the row's cells.
   static bool Supersedes(const MemRow* row, const OlderPuts& puts,
                          format::SequenceNumber max_sequence);
   /// Whether for a reader at `max_sequence` the row has cells that may change what the column
@@ -136,6 +143,12 @@ class Memstore {
   static std::optional<LivePut> NewestPut(const MemRow* row,
                                           const format::IndexColumnRecord& column,
                                           format::SequenceNumber max_sequence);
+  /// Bounds of the family's Puts that are visible among the row's cells here at `max_sequence`, and
+  /// of others that no DeleteFamily among its recent cells hides, expiry aside. nullopt: it hides them all, so none of the row's
+  /// postings of the family here leads to a match. Cost: the row's recent cells. If older cells are
+  /// in a tree, the bounds are of Puts of all families there.
+  static std::optional<LivePuts> LivePutsOf(const MemRow* row, format::FamilyId family,
+                                            format::SequenceNumber max_sequence);
   /// Prefetches the row and its key.
   static void PrefetchRow(const MemRow* row);
   /// Prefetches what Supersedes, NewestPut and RecentCells read first. Requires: the row is in the

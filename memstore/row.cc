@@ -96,11 +96,16 @@ bool Memstore::Supersedes(const MemRow* row, const OlderPuts& puts,
   for (; IsRecent(cell); cell = cell->older) {
     if (cell->timestamp < puts.max_timestamp || cell->family != column.family.value) continue;
     if (cell->is_family_delete()) return true;
+    if (column.is_of_family()) continue;
     const bool supersedes = cell->is_put() || cell->is_column_delete();
     if (supersedes && cell->qualifier() == column.qualifier) return true;
   }
-  return cell != nullptr && TouchesAtOrAbove(RowTree::Of(cell).root, column.family,
-                                             column.qualifier, puts.max_timestamp, &looked_at);
+  if (cell == nullptr) return false;
+  const RowTreeNode* tree = RowTree::Of(cell).root;
+  if (column.is_of_family()) {
+    return DeletesFamilyAtOrAbove(tree, column.family, puts.max_timestamp, &looked_at);
+  }
+  return TouchesAtOrAbove(tree, column.family, column.qualifier, puts.max_timestamp, &looked_at);
 }
 
 bool Memstore::Touches(const MemRow* row, const format::IndexColumnRecord& column,
@@ -109,7 +114,8 @@ bool Memstore::Touches(const MemRow* row, const format::IndexColumnRecord& colum
   const MemCell* cell = FirstAt(row, max_sequence, &looked_at);
   for (; IsRecent(cell); cell = cell->older) {
     if (cell->family != column.family.value) continue;
-    if (cell->is_family_delete() || cell->qualifier() == column.qualifier) return true;
+    if (cell->is_family_delete() || column.is_of_family()) return true;
+    if (cell->qualifier() == column.qualifier) return true;
   }
   return cell != nullptr;  // A tree may have some.
 }
@@ -134,6 +140,29 @@ std::optional<LivePut> Memstore::NewestPut(const MemRow* row,
   }
   if (newest == nullptr) return std::nullopt;
   return LivePut{newest->value(), newest->sequence, newest->timestamp};
+}
+
+std::optional<LivePuts> Memstore::LivePutsOf(const MemRow* row, format::FamilyId family,
+                                             format::SequenceNumber max_sequence) {
+  uint64_t looked_at = 0;
+  std::optional<int64_t> deleted_through;
+  std::optional<LivePuts> live;
+  const auto add = [&](int64_t timestamp, format::SequenceNumber sequence) {
+    if (deleted_through.has_value() && timestamp <= *deleted_through) return;
+    if (!live.has_value()) live = LivePuts{timestamp, sequence};  // No later one is newer.
+    live->max_timestamp = std::max(live->max_timestamp, timestamp);
+  };
+  const MemCell* cell = FirstAt(row, max_sequence, &looked_at);
+  for (; IsRecent(cell); cell = cell->older) {
+    if (cell->family != family.value) continue;
+    if (cell->is_put()) add(cell->timestamp, cell->sequence);
+    if (!cell->is_family_delete()) continue;
+    deleted_through = std::max(deleted_through.value_or(cell->timestamp), cell->timestamp);
+  }
+  if (cell == nullptr) return live;
+  const RowTreeNode* tree = RowTree::Of(cell).root;
+  if (tree->puts > 0) add(tree->max_put_timestamp, cell->sequence);
+  return live;
 }
 
 void Memstore::PrefetchRow(const MemRow* row) {

@@ -100,6 +100,13 @@ bool TouchesAtOrAbove(const RowTreeNode* root, format::FamilyId family, std::str
   return IsOfColumn(puts.cell(), family, qualifier) && puts.cell()->timestamp >= timestamp;
 }
 
+bool DeletesFamilyAtOrAbove(const RowTreeNode* root, format::FamilyId family, int64_t timestamp,
+                            uint64_t* looked_at) {
+  const MemCell* first = FindCell(root, RowTreePlace::OfFamily(family), looked_at);
+  const bool has = first != nullptr && first->family == family.value && first->is_family_delete();
+  return has && first->timestamp >= timestamp;
+}
+
 uint64_t PutsBefore(const RowTreeNode* node, const RowTreePlace& place) {
   uint64_t puts = 0;
   while (node != nullptr) {

@@ -132,6 +132,10 @@ int64_t FamilyDeletedThrough(const RowTreeNode* root, format::FamilyId family, u
 bool TouchesAtOrAbove(const RowTreeNode* root, format::FamilyId family, std::string_view qualifier,
                       int64_t timestamp, uint64_t* looked_at);
 
+/// The same of a DeleteFamily alone.
+bool DeletesFamilyAtOrAbove(const RowTreeNode* root, format::FamilyId family, int64_t timestamp,
+                            uint64_t* looked_at);
+
 /// Puts before a place.
 uint64_t PutsBefore(const RowTreeNode* root, const RowTreePlace& place);
 /// Puts of the column.

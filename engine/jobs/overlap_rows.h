@@ -28,7 +28,7 @@ class NewerRows {
   NewerRows(const NewerRows&) = delete;
   NewerRows& operator=(const NewerRows&) = delete;
 
-  /// The indexes of the table that are over one column alone, numbered from 0.
+  /// The indexes of the table that are over one column or family alone, numbered from 0.
   size_t index_count() const { return indexes_.size(); }
   format::IndexId index(size_t which) const { return indexes_[which]->id; }
   const format::IndexColumnRecord& column(size_t which) const {
@@ -43,8 +43,8 @@ class NewerRows {
   /// kCorruption. Lifetime: until the next call.
   virtual Result<std::string_view> Key(uint32_t slot) = 0;
   /// Whether the row has a Put, DeleteColumn or DeleteFamily that touches the index's column with a
-  /// timestamp at or above `timestamp`. True is certain; false is not for a wide row. Errors:
-  /// kCorruption, kIoError.
+  /// timestamp at or above `timestamp`; of an index over a family, a DeleteFamily (rule 32). True
+  /// is certain; false is not for a wide row. Errors: kCorruption, kIoError.
   virtual Result<bool> Supersedes(uint32_t slot, size_t which, int64_t timestamp) = 0;
   /// For how many rows of the file Supersedes is true; kSome if unknown without reading them.
   virtual Share ShareOfFile(size_t which, int64_t timestamp) const = 0;

@@ -36,6 +36,7 @@ class FileRows final : public NewerRows {
 
  private:
   struct Column {
+    bool is_of_family = false;                // Only its DeleteFamily markers count.
     const format::Bitmap* present = nullptr;  // nullptr: the file has no section of the index.
     bool is_everywhere = false;               // Every row is present,
     bool is_nowhere = false;                  // or none.
@@ -44,7 +45,7 @@ class FileRows final : public NewerRows {
     int64_t max_timestamp = std::numeric_limits<int64_t>::max();
   };
 
-  // A family with indexed columns.
+  // A family that is indexed, or has indexed columns.
   struct Family {
     const format::DataSection* data = nullptr;
     std::vector<std::string> qualifiers;  // Sorted.
@@ -87,10 +88,13 @@ Status FileRows::Open() {
 Status FileRows::OpenFamilies() {
   for (const format::FamilyId id : file_->families()) {
     Family family;
+    bool is_indexed = false;
     for (size_t i = 0; i < index_count(); ++i) {
-      if (column(i).family == id) family.qualifiers.push_back(column(i).qualifier);
+      if (column(i).family != id) continue;
+      is_indexed = true;
+      if (!column(i).is_of_family()) family.qualifiers.push_back(column(i).qualifier);
     }
-    if (family.qualifiers.empty()) continue;
+    if (!is_indexed) continue;
     std::sort(family.qualifiers.begin(), family.qualifiers.end());
     family.qualifiers.erase(std::unique(family.qualifiers.begin(), family.qualifiers.end()),
                             family.qualifiers.end());
@@ -105,6 +109,11 @@ Status FileRows::OpenFamilies() {
 
 Status FileRows::AddColumn(size_t which) {
   Column column;
+  if (this->column(which).is_of_family()) {
+    column.is_of_family = true;
+    columns_.push_back(column);
+    return {};
+  }
   ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(file_, index(which)));
   if (section != nullptr) {
     const Result<const format::Bitmap*> present = section->Present();
@@ -149,6 +158,7 @@ Result<std::string_view> FileRows::Key(uint32_t slot) {
 
 NewerRows::Share FileRows::ShareOfFile(size_t which, int64_t timestamp) const {
   const Column& column = columns_[which];
+  if (column.is_of_family && clean_ == nullptr) return Share::kNone;  // No row has a marker.
   if (clean_ != nullptr || column.present == nullptr) return Share::kSome;
   if (column.max_timestamp < timestamp || column.is_nowhere) return Share::kNone;
   return column.is_everywhere && column.min_timestamp >= timestamp ? Share::kAll : Share::kSome;
@@ -157,7 +167,9 @@ NewerRows::Share FileRows::ShareOfFile(size_t which, int64_t timestamp) const {
 Result<bool> FileRows::Supersedes(uint32_t slot, size_t which, int64_t timestamp) {
   const Column& column = columns_[which];
   const uint32_t ordinal = rows_->first() + slot;
-  if (column.present != nullptr && (clean_ == nullptr || clean_->Test(ordinal))) {
+  const bool is_clean = clean_ == nullptr || clean_->Test(ordinal);
+  if (is_clean && column.is_of_family) return false;
+  if (is_clean && column.present != nullptr) {
     // One Put or none, and no marker.
     if (!column.present->Test(ordinal) || column.max_timestamp < timestamp) return false;
     if (column.min_timestamp >= timestamp) return true;
@@ -177,8 +189,8 @@ Status FileRows::LookAtCells(uint32_t slot) {
     newest.reset();
     for (const format::Cell& cell : cells_) {
       if (cell.kind == format::CellKind::kDeleteCell || cell.family != column.family) continue;
-      const bool touches =
-          cell.kind == format::CellKind::kDeleteFamily || cell.qualifier == column.qualifier;
+      const bool touches = cell.kind == format::CellKind::kDeleteFamily ||
+                           (!column.is_of_family() && cell.qualifier == column.qualifier);
       if (touches && (!newest.has_value() || cell.timestamp > *newest)) newest = cell.timestamp;
     }
   }

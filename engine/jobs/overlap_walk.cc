@@ -18,17 +18,6 @@
 namespace tandem::engine {
 namespace {
 
-// The largest timestamp of the column's Puts; nullopt when the file has none.
-std::optional<int64_t> NewestPut(const format::StoreFile& file,
-                                 const format::IndexColumnRecord& column) {
-  for (const format::ColumnTimes& times : file.statistics().column_times) {
-    if (times.family == column.family && times.qualifier == column.qualifier) {
-      return times.max_timestamp;
-    }
-  }
-  return std::nullopt;
-}
-
 // One older file: which rows it may hold, in which blocks, and the row sets built so far.
 class OlderFile {
  public:
@@ -98,7 +87,7 @@ Status OlderFile::Open() {
   ASSIGN_OR_RETURN(rows_, file_->Carrier());
   for (size_t i = 0; i < newer_->index_count(); ++i) {
     ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(file_, newer_->index(i)));
-    const std::optional<int64_t> newest = NewestPut(*file_, newer_->column(i));
+    const std::optional<int64_t> newest = NewestPutOf(*file_, newer_->column(i));
     if (section == nullptr || !newest.has_value()) continue;
     const NewerRows::Share share = newer_->ShareOfFile(i, *newest);
     if (share == NewerRows::Share::kNone) continue;

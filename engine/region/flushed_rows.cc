@@ -60,11 +60,14 @@ uint64_t FlushedRows::size_bytes() const {
   return bytes;
 }
 
+FlushedRows::Column FlushedRows::ColumnOf(const format::IndexColumnRecord& column) {
+  return {column.family, !column.is_of_family(), column.qualifier};
+}
+
 std::optional<size_t> FlushedRows::Find(const format::IndexColumnRecord& column) const {
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    if (columns_[i].family == column.family && columns_[i].qualifier == column.qualifier) return i;
-  }
-  return std::nullopt;
+  const auto found = std::ranges::find(columns_, ColumnOf(column));
+  if (found == columns_.end()) return std::nullopt;
+  return static_cast<size_t>(found - columns_.begin());
 }
 
 // If some row supersedes nothing, offset 0 marks such rows and the other offsets start at 1.
@@ -98,7 +101,7 @@ FlushedRows::Recorder::Recorder(const format::TableRecord& table,
   std::vector<Column>& columns = record_->columns_;
   for (const format::IndexRecord& index : table.indexes) {
     if (!format::MayDie(index)) continue;
-    columns.push_back({index.columns[0].family, index.columns[0].qualifier});
+    columns.push_back(ColumnOf(index.columns[0]));
   }
   std::sort(columns.begin(), columns.end());
   columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
@@ -125,7 +128,7 @@ void FlushedRows::Recorder::AddKey(std::string_view key) {
 }
 
 // Both cells and columns are sorted by family and qualifier; a family's deletes come before its
-// columns.
+// columns, and a family as a whole before its named columns.
 void FlushedRows::Recorder::AddSuperseded(std::span<const format::Cell> cells) {
   const std::vector<Column>& columns = record_->columns_;
   if (columns.empty()) return;
@@ -137,7 +140,8 @@ void FlushedRows::Recorder::AddSuperseded(std::span<const format::Cell> cells) {
     while (next < columns.size() && columns[next].family < cell.family) ++next;
     const bool is_family = cell.kind == format::CellKind::kDeleteFamily;
     for (size_t i = next; i < columns.size() && columns[i].family == cell.family; ++i) {
-      const int order = is_family ? 0 : columns[i].qualifier.compare(cell.qualifier);
+      const int of_column = columns[i].is_named ? columns[i].qualifier.compare(cell.qualifier) : -1;
+      const int order = is_family ? 0 : of_column;
       if (order > 0) break;
       if (order < 0) {
         next = i + 1;

@@ -64,9 +64,11 @@ class FlushedRows {
  private:
   struct Column {
     format::FamilyId family;
+    bool is_named = true;  // False: all columns of the family, which DeleteFamily alone supersedes.
     std::string qualifier;
     auto operator<=>(const Column&) const = default;
   };
+  static Column ColumnOf(const format::IndexColumnRecord& column);
   struct Chunk {
     std::unique_ptr<char[]> bytes;  // The keys, then the offsets of the columns.
     uint32_t first = 0;             // Ordinal of its first row.
@@ -93,7 +95,8 @@ class FlushedRows {
 /// Threads: one at a time.
 class FlushedRows::Recorder {
  public:
-  /// Records the columns that have single-column indexes in `table`. `memory` bounds the record.
+  /// Records the columns and families that `table` has indexes over alone. `memory` bounds the
+  /// record.
   Recorder(const format::TableRecord& table, std::shared_ptr<OverlapMemory> memory);
 
   /// Adds the next row, with its cells as they are in the file. Requires: keys ascend, cells are

@@ -77,8 +77,8 @@ struct PairOverlap {
   Set newer_shared;  ///< Rows of the newer file that the older one may hold.
   /// The k-th row of one set is the k-th row of the other. False only if hashes collide.
   bool is_aligned = true;
-  /// By single-column index: rows of the older file whose postings in it are dead for every view
-  /// that sees all of the newer file and has no as-of bound.
+  /// By index over one column or family: rows of the older file whose postings in it are dead for
+  /// every view that sees all of the newer file and has no as-of bound.
   std::vector<std::pair<format::IndexId, Set>> dead;
   OverlapCharge charge;
 

@@ -146,14 +146,17 @@ struct HeadedRow {
 
 // Rows of a memstore whose postings in a range cannot match: the newest Put of the column that the
 // memstore shows is not in the range, or another memstore, being a newer source, makes that Put
-// dead (rule 13). A row that matches by an older version is a candidate of another source.
+// dead (rule 13). A row that matches by an older version is a candidate of another source. Of an
+// index over a family: each Put of the family is hidden by a DeleteFamily, here or in a newer
+// memstore (rule 32).
 class DeadRows {
  public:
   DeadRows(const Cluster& cluster, const IndexPath& path, const format::ReadPoint& point)
       : memstores_(cluster.memstores),
         column_(path.index->columns.front()),
         sequence_(point.sequence),
-        may_die_(format::MayDie(*path.index) && !point.is_bounded()) {}
+        may_die_(format::MayDie(*path.index) && !point.is_bounded()),
+        by_puts_(format::DiesByPuts(*path.index)) {}
 
   /// Calls `use(row, put)` for each row that is not dead: `put`, if not nullptr, is its newest one
   /// and has an entry in a range. Requires: `ranges` ascend, and the rows have entries in them.
@@ -171,7 +174,7 @@ class DeadRows {
       if (!entries.empty()) {
         const bool is_in_range = std::ranges::any_of(
             entries, [&](std::string_view entry) { return IsInOne(ranges, entry); });
-        if (!is_in_range || IsDeadByOthers(rows[i], *put)) continue;
+        if (!is_in_range || IsDeadByOthers(rows[i], {put->timestamp, put->sequence})) continue;
       }
       use(rows[i], entries.empty() ? nullptr : &*put);
     }
@@ -181,9 +184,15 @@ class DeadRows {
                std::vector<const MemRow*>* rows) {
     rows->clear();
     const bool is_only = memstores_.size() == 1;  // No other makes its Puts dead.
-    if (may_die_ && is_only && memstore.CollectLiveIndex(index, range, sequence_, rows)) return;
+    const bool knows_live = may_die_ && by_puts_ && is_only;
+    if (knows_live && memstore.CollectLiveIndex(index, range, sequence_, rows)) return;
     memstore.CollectIndex(index, range, sequence_, rows);
-    if (may_die_) RemoveFrom(range, rows);
+    if (!may_die_) return;
+    if (by_puts_) {
+      RemoveFrom(range, rows);
+    } else {
+      std::erase_if(*rows, [&](const MemRow* row) { return IsWithoutFamily(row); });
+    }
   }
 
  private:
@@ -200,13 +209,19 @@ class DeadRows {
     return after != ranges.begin() && (after - 1)->Contains(entry);
   }
 
-  bool IsDeadByOthers(const MemRow* row, const LivePut& live) const {
+  // Whether DeleteFamily hides all Puts of the family that the row has in its memstore.
+  bool IsWithoutFamily(const MemRow* row) const {
+    const std::optional<LivePuts> puts = Memstore::LivePutsOf(row, column_.family, sequence_);
+    return !puts.has_value() || IsDeadByOthers(row, *puts);
+  }
+
+  bool IsDeadByOthers(const MemRow* row, const LivePuts& live) const {
     if (memstores_.size() == 1) return false;
     const std::string_view key = Memstore::Key(row);
     const uint64_t hash = format::RowHash(key, memstores_.front()->table().hash_secret);
-    const OlderPuts puts{&column_, live.timestamp};
+    const OlderPuts puts{&column_, live.max_timestamp};
     return std::any_of(memstores_.begin(), memstores_.end(), [&](const auto& memstore) {
-      if (memstore->min_sequence() <= live.sequence) return false;  // The row's own, or older.
+      if (memstore->min_sequence() <= live.max_sequence) return false;  // The row's own, or older.
       const MemRow* other = memstore->Find(key, hash);
       return other != nullptr && Memstore::Supersedes(other, puts, sequence_);
     });
@@ -215,7 +230,7 @@ class DeadRows {
   std::span<const std::shared_ptr<const Memstore>> memstores_;
   const format::IndexColumnRecord& column_;
   format::SequenceNumber sequence_;
-  bool may_die_;
+  bool may_die_, by_puts_;
   format::PutKeys keys_;
 };
 
@@ -266,7 +281,10 @@ void SortByKey(std::vector<const MemRow*>* rows) {
 
 std::optional<int64_t> NewestPutOf(const format::StoreFile& file,
                                    const format::IndexColumnRecord& column) {
-  for (const format::ColumnTimes& times : file.statistics().column_times) {
+  const format::FileStatistics& statistics = file.statistics();
+  const bool is_of_family = column.is_of_family();  // Its times have an empty qualifier too.
+  for (const format::ColumnTimes& times :
+       is_of_family ? statistics.family_times : statistics.column_times) {
     if (times.family == column.family && times.qualifier == column.qualifier) {
       return times.max_timestamp;
     }
@@ -397,7 +415,7 @@ std::optional<size_t> FindDecidingIndex(const Cluster& cluster, const AccessPath
   if (cluster.memstores.size() != 1 || access.paths.size() != 1 || access.paths[0].nulls) return {};
   if (access.is_intersection()) return {};  // Another column decides too.
   const format::IndexRecord& index = *access.paths[0].index;
-  if (!format::MayDie(index) || view.point.is_bounded()) return {};
+  if (!format::DiesByPuts(index) || view.point.is_bounded()) return {};
   const bool may_expire =
       std::any_of(view.table->families.begin(), view.table->families.end(),
                   [&](const format::FamilyRecord& family) {

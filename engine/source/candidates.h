@@ -97,7 +97,8 @@ std::optional<size_t> UsableIn(const Memstore& memstore, const Cluster& cluster,
 /// whether the file continues without the section, so that `status` is no error.
 bool GoesOnWithoutIndex(format::StoreFile* file, format::IndexId index, const Status& status);
 
-/// The largest timestamp of the column's Puts in the file; nullopt: it is not known.
+/// The largest timestamp of the Puts of the column, or columns, in the file; nullopt: there are
+/// none, or it is not known.
 std::optional<int64_t> NewestPutOf(const format::StoreFile& file,
                                    const format::IndexColumnRecord& column);
 

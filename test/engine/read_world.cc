@@ -59,8 +59,8 @@ ReadWorld::ReadWorld(const WorldOptions& options)
     record.id = format::IndexId(++id);
     record.name = index.name;
     for (const IndexColumn& column : index.columns) {
-      record.columns.push_back(
-          {FamilyOf(column.family).id, column.qualifier, column.type, column.descending});
+      record.columns.push_back({FamilyOf(column.family).id, column.qualifier, column.type,
+                                column.descending, column.functions});
     }
     table_->indexes.push_back(std::move(record));
   }

@@ -79,6 +79,26 @@ double OfACount(uint64_t n) {
   return static_cast<double>(AllocationsOf(count));
 }
 
+// Rows that a query by one qualifier looks at, when n rows that had it were deleted and 4 were not.
+double LookedAtAfterDeletes(uint64_t n, bool in_files) {
+  FamilyTable table;
+  WriteBatch puts, deletes;
+  for (uint64_t i = 0; i < n + 4; ++i) puts.Put("t", RowKey(i), "d", "tag", "1");
+  for (uint64_t i = 0; i < n; ++i) deletes.DeleteRow("t", RowKey(i));
+  BOOST_REQUIRE(table.Write(puts).ok());
+  BOOST_REQUIRE(table->Flush("t").ok());
+  BOOST_REQUIRE(table.Write(deletes).ok());
+  if (in_files) {
+    BOOST_REQUIRE(table->Flush("t").ok());
+    table.executor.Drain();  // It builds the overlaps.
+  }
+  const Predicate has = *Predicate::Parse("map_keys(d) = 'tag'");
+  const auto explained = table->Explain({}, "t", has, {.use_index = "map_keys(d)"});
+  BOOST_REQUIRE_MESSAGE(explained.has_value(), explained.status().ToString());
+  BOOST_REQUIRE_EQUAL(explained->rows, 4u);
+  return static_cast<double>(explained->candidate_rows + explained->merged_rows);
+}
+
 BOOST_AUTO_TEST_SUITE(Families)
 
 BOOST_AUTO_TEST_CASE(EntriesAreThoseOfTheColumns) {
@@ -97,6 +117,17 @@ BOOST_AUTO_TEST_CASE(AWriteReadsNoOtherColumn) {
          .n = 64,
          .bound = AtMost(60),
          .measure = OfAPut});
+}
+
+BOOST_AUTO_TEST_CASE(DeletedRowsAreNotLookedAt) {
+  Check({.cost = "rows looked at for 4 of a qualifier after n more were deleted, in files",
+         .n = 64,
+         .bound = AtMost(4),
+         .measure = [](uint64_t n) { return LookedAtAfterDeletes(n, true); }});
+  Check({.cost = "rows looked at for 4 of a qualifier after n more were deleted, in a memstore",
+         .n = 64,
+         .bound = AtMost(4),
+         .measure = [](uint64_t n) { return LookedAtAfterDeletes(n, false); }});
 }
 
 BOOST_AUTO_TEST_CASE(ACountOfOneQualifierReadsNoRow) {

@@ -42,6 +42,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"verifications", &Counters::verifications},
       {"stale hits", &Counters::stale_hits},
       {"deletes over a file", &Counters::deletes_over_files},
+      {"families deleted over a file", &Counters::families_over_files},
       {"rows in several files", &Counters::rows_in_several_files},
       {"absent columns", &Counters::absent_columns},
       {"reads of the past", &Counters::past_reads},

@@ -34,8 +34,9 @@ struct Counters {
   uint64_t snapshot_checks = 0, named_snapshot_checks = 0, cursors_finished = 0, verifications = 0;
 
   // The paths on which engines go wrong; each has to be taken.
-  uint64_t stale_hits = 0;          ///< Postings whose row has another value by now.
-  uint64_t deletes_over_files = 0;  ///< Puts in a file that a marker in a newer file hides.
+  uint64_t stale_hits = 0;           ///< Postings whose row has another value by now.
+  uint64_t deletes_over_files = 0;   ///< Puts in a file that a marker in a newer file hides.
+  uint64_t families_over_files = 0;  ///< Rows whose indexed family one deletes as a whole.
   uint64_t rows_in_several_files = 0;
   uint64_t absent_columns = 0;  ///< Rows found because an indexed column is absent.
   uint64_t past_reads = 0;      ///< Reads as of, or since, a time.

@@ -101,6 +101,26 @@ uint64_t HiddenPuts(const std::vector<format::Cell>& older,
   return hidden;
 }
 
+// Whether postings of the row in an index over a family are dead (rule 32).
+bool HasDeadFamily(const OpenFile& file, const std::vector<format::Cell>& cells,
+                   const std::vector<format::Cell>& newer) {
+  const auto times_of = [&](format::FamilyId family) {
+    const auto& all = file.store->statistics().family_times;
+    return std::ranges::find(all, family, &format::ColumnTimes::family);
+  };
+  return std::ranges::any_of(file.store->table().indexes, [&](const format::IndexRecord& index) {
+    const format::IndexColumnRecord& column = index.columns.front();
+    if (!column.is_of_family()) return false;
+    const bool has_puts = std::ranges::any_of(cells, [&](const format::Cell& cell) {
+      return cell.kind == format::CellKind::kPut && cell.family == column.family;
+    });
+    return has_puts && std::ranges::any_of(newer, [&](const format::Cell& cell) {
+             return cell.kind == format::CellKind::kDeleteFamily && cell.family == column.family &&
+                    cell.timestamp >= times_of(column.family)->max_timestamp;
+           });
+  });
+}
+
 uint64_t StalePostings(const OpenFile& file, const TablePlan& plan, const Model& model,
                        int64_t now_micros) {
   uint64_t stale = 0;
@@ -159,6 +179,8 @@ void CountPaths(Store* store, const TablePlan& plan, const Model& model, int64_t
         const auto newer = files[j].rows.find(key);
         if (newer == files[j].rows.end()) continue;
         counters->deletes_over_files += HiddenPuts(cells, newer->second);
+        const bool has_dead = HasDeadFamily(files[i], cells, newer->second);
+        counters->families_over_files += has_dead ? 1 : 0;
       }
     }
   }

@@ -29,6 +29,7 @@ BOOST_AUTO_TEST_CASE(SmallWorlds) {
   if (operations < 5000) return;
   BOOST_TEST(counters.stale_hits > 0u);
   BOOST_TEST(counters.deletes_over_files > 0u);
+  BOOST_TEST(counters.families_over_files > 0u);
   BOOST_TEST(counters.rows_in_several_files > 0u);
   BOOST_TEST(counters.by_partial > counters.partial_scanned);
   BOOST_TEST(counters.partial_scanned > 0u);

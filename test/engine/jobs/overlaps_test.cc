@@ -66,7 +66,8 @@ PlainFile ReadPlain(format::StoreFile* file) {
 
 bool Touches(const PlainCell& cell, const format::IndexColumnRecord& column) {
   return cell.family == column.family && cell.kind != format::CellKind::kDeleteCell &&
-         (cell.kind == format::CellKind::kDeleteFamily || cell.qualifier == column.qualifier);
+         (cell.kind == format::CellKind::kDeleteFamily || column.is_of_family() ||
+          cell.qualifier == column.qualifier);
 }
 
 // The largest timestamp of a Put of the column in the file.
@@ -81,10 +82,11 @@ std::optional<int64_t> NewestPut(const PlainFile& file, const format::IndexColum
   return newest;
 }
 
-// Rule 13 for one row of the newer file.
+// Rules 13 and 32 for one row of the newer file.
 bool Supersedes(const PlainRow& row, const format::IndexColumnRecord& column, int64_t timestamp) {
   return std::any_of(row.cells.begin(), row.cells.end(), [&](const PlainCell& cell) {
-    return cell.timestamp >= timestamp && Touches(cell, column);
+    const bool may_kill = !column.is_of_family() || cell.kind == format::CellKind::kDeleteFamily;
+    return may_kill && cell.timestamp >= timestamp && Touches(cell, column);
   });
 }
 
@@ -191,6 +193,10 @@ class History {
       const std::string& family = kFamilies[random.Below(families)];
       options.indexes.push_back({"by_" + column, {{family, column, ColumnType::kText, false}}});
     }
+    IndexColumn keys;
+    keys.family = kFamilies[random.Below(families)];
+    keys.functions = {Function::MapKeys()};
+    options.indexes.push_back({"by_keys", {keys}});
     options.cache_bytes = random.OneIn(2) ? 0 : 1 << 20;
     return options;
   }

@@ -88,9 +88,11 @@ class RowHistory {
       all.insert(all.end(), own_.begin(), own_.end());
       BOOST_REQUIRE_EQUAL(Text(Visible(kept, at)), Text(Visible(all, at)));
       CheckColumn(row, at);
+      CheckFamily(row, at);
     }
   }
   uint64_t live_puts = 0, superseded = 0;  ///< What Check met.
+  uint64_t families_with_puts = 0, families_without_puts = 0;
 
  private:
   format::Cell RandomCell(CellKind kind) {
@@ -162,6 +164,35 @@ class RowHistory {
     }
   }
 
+  // The same for all columns of a family: a DeleteFamily alone supersedes older Puts.
+  void CheckFamily(const MemRow* row, SequenceNumber at) {
+    format::IndexColumnRecord column{table_->families.front().id, ""};
+    column.functions = {Function::MapKeys()};
+    const auto is_seen = [&](const format::Cell& cell) {
+      return cell.family == column.family && cell.sequence <= at;
+    };
+    const auto deletes = [&](const format::Cell& cell) {
+      return is_seen(cell) && cell.kind == CellKind::kDeleteFamily;
+    };
+    for (int64_t timestamp = 0; timestamp < 10; ++timestamp) {
+      const bool expected = std::ranges::any_of(own_, [&](const format::Cell& cell) {
+        return deletes(cell) && cell.timestamp >= timestamp;
+      });
+      BOOST_REQUIRE_EQUAL(Memstore::Supersedes(row, {&column, timestamp}, at), expected);
+    }
+    if (std::ranges::any_of(own_, is_seen)) BOOST_REQUIRE(Memstore::Touches(row, column, at));
+    const auto bounds = Memstore::LivePutsOf(row, column.family, at);
+    std::vector<format::Cell> shown = Visible(own_, at);
+    std::erase_if(shown, [&](const format::Cell& put) { return put.family != column.family; });
+    for (const format::Cell& put : shown) {
+      BOOST_REQUIRE(bounds.has_value());
+      BOOST_REQUIRE_GE(bounds->max_timestamp, put.timestamp);
+      BOOST_REQUIRE(bounds->max_sequence >= put.sequence);
+    }
+    families_without_puts += bounds.has_value() ? 0 : 1;
+    families_with_puts += shown.empty() ? 0 : 1;
+  }
+
   const uint32_t versions_;
   const std::shared_ptr<const format::TableRecord> table_;
   Memstore memstore_;
@@ -217,7 +248,7 @@ BOOST_AUTO_TEST_SUITE(HotRowTest)
 
 BOOST_AUTO_TEST_CASE(ARowShowsAtEverySequenceWhatAllItsCellsSay) {
   TestRandom random("ARowShowsAtEverySequenceWhatAllItsCellsSay");
-  uint64_t live_puts = 0, superseded = 0;
+  uint64_t live_puts = 0, superseded = 0, with_puts = 0, without_puts = 0;
   for (int round = 0; round < 400; ++round) {
     const uint32_t versions = random.OneIn(4) ? kUnlimited : 1 + random.Below(3);
     RowHistory history(versions, static_cast<uint32_t>(1 + random.Below(6)), &random);
@@ -225,9 +256,13 @@ BOOST_AUTO_TEST_CASE(ARowShowsAtEverySequenceWhatAllItsCellsSay) {
     history.Check();
     live_puts += history.live_puts;
     superseded += history.superseded;
+    with_puts += history.families_with_puts;
+    without_puts += history.families_without_puts;
   }
   BOOST_CHECK_GT(live_puts, 1'000u);
   BOOST_CHECK_GT(superseded, 1'000u);
+  BOOST_CHECK_GT(with_puts, 1'000u);
+  BOOST_CHECK_GT(without_puts, 1'000u);
 }
 
 BOOST_AUTO_TEST_CASE(PutsOfOneColumnInAnyOrder) {

@@ -24,6 +24,13 @@ format::IndexColumnRecord ColumnOf(uint8_t family, const std::string& qualifier)
   return {format::FamilyId(family), qualifier, ColumnType::kBytes, false};
 }
 
+// All columns of a family.
+format::IndexColumnRecord FamilyOf(uint8_t family) {
+  format::IndexColumnRecord column = ColumnOf(family, "");
+  column.functions = {Function::MapKeys()};
+  return column;
+}
+
 format::TableRecord TableOf(const std::vector<format::IndexColumnRecord>& columns) {
   format::TableRecord table;
   for (const format::IndexColumnRecord& column : columns) {
@@ -75,13 +82,13 @@ PlainRow RandomRow(TestRandom& random, uint64_t spread, std::string key) {
   return row;
 }
 
-// Rule 13: the newest of what touches the column.
+// Rules 13 and 32: the newest of what touches the column, of a family the newest DeleteFamily.
 int64_t NewestOf(const PlainRow& row, const format::IndexColumnRecord& column) {
   int64_t newest = engine::kSupersedesNothing;
   for (const format::Cell& cell : row.cells) {
     if (cell.family != column.family || cell.kind == format::CellKind::kDeleteCell) continue;
-    const bool touches =
-        cell.kind == format::CellKind::kDeleteFamily || cell.qualifier == column.qualifier;
+    const bool touches = cell.kind == format::CellKind::kDeleteFamily ||
+                         (!column.is_of_family() && cell.qualifier == column.qualifier);
     if (touches) newest = std::max(newest, cell.timestamp);
   }
   return newest;
@@ -143,7 +150,8 @@ std::vector<PlainRow> RandomRows(TestRandom& random) {
 }
 
 const std::vector<format::IndexColumnRecord> kColumns = {
-    ColumnOf(1, "b"), ColumnOf(0, "a"), ColumnOf(1, ""), ColumnOf(0, "a"), ColumnOf(2, "ab")};
+    ColumnOf(1, "b"), FamilyOf(1),       ColumnOf(0, "a"), ColumnOf(1, ""),
+    ColumnOf(0, "a"), ColumnOf(2, "ab"), FamilyOf(2)};
 
 // An older file of small rows and a newer one in which some are wide.
 class WideHistory {
@@ -173,8 +181,11 @@ class WideHistory {
                                                    ModelOperation::Kind::kDeleteColumn,
                                                    ModelOperation::Kind::kDeleteFamily};
         const auto timestamp = static_cast<int64_t>(1 + random_.Below(9));
-        Apply(row, i, kKinds[random_.Below(3)], timestamp);
+        const ModelOperation::Kind kind = kKinds[random_.Below(3)];
+        Apply(row, i, kind, timestamp);
         dies_[i][row] = timestamp >= newest_older_[i];
+        const bool is_of_family = i == 0 && kind == ModelOperation::Kind::kDeleteFamily;
+        if (is_of_family) dies_[2][row] = dies_[0][row];
       }
     }
     world_.Flush(0);
@@ -186,7 +197,7 @@ class WideHistory {
     BOOST_REQUIRE(*recorded.older_shared == *read.older_shared);
     BOOST_REQUIRE(*recorded.newer_shared == *read.newer_shared);
     BOOST_REQUIRE_EQUAL(recorded.older_shared->count(), met_.size());
-    for (size_t i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < 3; ++i) {
       const format::IndexId index = world_.table().indexes[i].id;
       for (uint32_t row = 0; row < kRows; ++row) {
         BOOST_REQUIRE_EQUAL(Has(recorded.Dead(index), row), dies_[i][row]);
@@ -203,6 +214,10 @@ class WideHistory {
     for (const char* name : {"f", "g"}) options.families.push_back({.name = name});
     options.indexes.push_back({"by_a", {{"f", "a", ColumnType::kText, false}}});
     options.indexes.push_back({"by_b", {{"g", "b", ColumnType::kText, false}}});
+    IndexColumn keys;
+    keys.family = "f";
+    keys.functions = {Function::MapKeys()};
+    options.indexes.push_back({"by_keys", {keys}});
     return options;
   }
   static bool Has(const engine::RowSet* rows, uint32_t row) {
@@ -245,7 +260,7 @@ class WideHistory {
   int64_t newest_older_[2] = {0, 0};
   std::vector<uint32_t> met_;
   bool is_wide_[kRows] = {};
-  bool dies_[2][kRows] = {};
+  bool dies_[3][kRows] = {};  // By index.
 };
 
 }  // namespace
@@ -285,7 +300,7 @@ BOOST_AUTO_TEST_CASE(RowsWrittenAtOnceTakeTheirKeysAlone) {
 
 BOOST_AUTO_TEST_CASE(ARecorderWithoutMemoryLetsGoOfEverything) {
   TestRandom random("row_record/ARecorderWithoutMemoryLetsGoOfEverything");
-  const auto memory = std::make_shared<engine::OverlapMemory>(20'000);
+  const auto memory = std::make_shared<engine::OverlapMemory>(40'000);
   FlushedRows::Recorder recorder(TableOf(kColumns), memory);
   bool had_some = false;
   for (int i = 0; i < 20'000; ++i) {
