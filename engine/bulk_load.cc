@@ -89,7 +89,7 @@ Status EngineImpl::AddToBulkLoad(const WriteBatch& batch, BulkLoader* loader) {
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
-  ASSIGN_OR_RETURN(WritePlan plan, PlanWrite(batch, *database_.regions, loader->TakeBuffer()));
+  ASSIGN_OR_RETURN(WritePlan plan, PlanLoad(batch, *database_.regions, loader->TakeBuffer()));
   return loader->Add(batch, std::move(plan));
 }
 
@@ -99,6 +99,7 @@ Status EngineImpl::CommitBulkLoad(BulkLoader* loader) {
   RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(loader->Link());
   gate_->Update();
+  if (HasGlobalIndexes()) global_builds_->Schedule();
   return {};
 }
 

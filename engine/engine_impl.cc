@@ -290,12 +290,9 @@ void EngineImpl::BuildLoadWork(const FileWork& files) {
       .sync_log = [this] { return SyncLog(); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }};
-  load_work_ = std::make_unique<LoadWork>(LoadWork{
-      std::move(flushing), jobs_.get(), tuning_.sort_bytes,
-      [this](format::TableRecord* table, format::CatalogEdit* edit, RegionSet::Addition* addition) {
-        schema_->AddEntries(table, edit, addition);
-      },
-      [this](const Table& table) { maintenance_->Prepare(table); }});
+  load_work_ = std::make_unique<LoadWork>(
+      LoadWork{std::move(flushing), jobs_.get(), tuning_.sort_bytes, schema_.get(),
+               [this](const Table& table) { maintenance_->Prepare(table); }});
   snapshot_editor_ = std::make_unique<SnapshotEditor>(
       SnapshotEditor::Dependencies{.work = load_work_.get(),
                                    .storage = database_.opened.storage.get(),

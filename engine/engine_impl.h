@@ -254,10 +254,9 @@ class EngineImpl final : public Engine {
   Result<int64_t> BuildEntries(const Table& table, const format::GlobalIndexRecord& global);
   /// Empty: nothing has hindered the build.
   std::string WhyNotBuilt(format::TableId entries) const;
-  Result<std::vector<std::string>> RowsToBuild(std::string_view name,
-                                               const format::GlobalIndexRecord& global,
-                                               const std::string& first,
-                                               std::optional<std::string>* next);
+  Result<std::optional<std::vector<std::string>>> RowsToBuild(
+      std::string_view name, const format::GlobalIndexRecord& global, const std::string& first,
+      std::optional<std::string>* next);
 
   // observed_calls.cc
   bool IsObserved(const format::TableRecord& table) const {

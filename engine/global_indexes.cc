@@ -6,6 +6,9 @@
 // that changes nothing of them and writes their entries. Rows that change meanwhile are read again
 // by the commit, as of any other batch. When all are done, one edit says from which sequence on the
 // index serves. A task that is interrupted begins again with the first row.
+//
+// A load of files (engine/jobs/load_linker) lets the indexes of its table begin anew, without
+// entries.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -206,11 +209,12 @@ Result<int64_t> EngineImpl::BuildEntries(const Table& table,
   }
   const std::string name = table.record->name;
   std::optional<std::string> next;
-  ASSIGN_OR_RETURN(const std::vector<std::string> rows,
+  ASSIGN_OR_RETURN(const std::optional<std::vector<std::string>> rows,
                    RowsToBuild(name, global, global_position_.next, &next));
-  if (!rows.empty()) {
+  if (!rows.has_value()) return kBusyDelayMicros;
+  if (!rows->empty()) {
     std::optional<WritePlan> plan =
-        PlanEntries(table.record->id, global.index.id, rows, *database_.regions);
+        PlanEntries(table.record->id, global.index.id, *rows, *database_.regions);
     if (!plan.has_value()) return 0;
     const Status admitted =
         gate_->Admit({.tables = plan->tables, .bytes = plan->size_bytes, .no_wait = true});
@@ -240,18 +244,21 @@ Result<int64_t> EngineImpl::BuildEntries(const Table& table,
 }
 
 // Some row keys from `first` on, of one region. `*next`: where the next ones begin; nullopt: these
-// were the last.
-Result<std::vector<std::string>> EngineImpl::RowsToBuild(std::string_view name,
-                                                         const format::GlobalIndexRecord& global,
-                                                         const std::string& first,
-                                                         std::optional<std::string>* next) {
+// were the last. nullopt: a load has shown that the index is built anew, and not yet its rows.
+Result<std::optional<std::vector<std::string>>> EngineImpl::RowsToBuild(
+    std::string_view name, const format::GlobalIndexRecord& global, const std::string& first,
+    std::optional<std::string>* next) {
   const std::string_view first_row = first;
   ASSIGN_OR_RETURN(TableView view, ViewOfRows(ReadOptions(), name, {&first_row, 1}));
+  if (view.point.sequence < view.regions.front()->changed_through) {
+    return std::optional<std::vector<std::string>>();
+  }
   const std::string end = view.regions.front()->end_key;
   const format::IndexColumnRecord& column = global.index.columns.front();
   ReadOptions options;
   const format::FamilyRecord* const family = view.table->FindFamily(column.family);
-  if (family == nullptr || family->dropped) return std::vector<std::string>();
+  std::vector<std::string> rows;
+  if (family == nullptr || family->dropped) return std::optional(std::move(rows));
   options.columns.push_back({.family = family->options.name, .qualifier = column.qualifier});
   options.pieces = true;
   ScanOptions scan;
@@ -263,7 +270,6 @@ Result<std::vector<std::string>> EngineImpl::RowsToBuild(std::string_view name,
   if (!end.empty()) range.high = end;
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source,
                    ScanView(request, {range}, std::move(view), &bytes));
-  std::vector<std::string> rows;
   RowReader reader(std::move(source));
   RowView row;
   while (true) {
@@ -276,7 +282,7 @@ Result<std::vector<std::string>> EngineImpl::RowsToBuild(std::string_view name,
   } else if (!end.empty()) {
     *next = end;
   }
-  return rows;
+  return std::optional(std::move(rows));
 }
 
 }  // namespace tandem::engine

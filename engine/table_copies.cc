@@ -393,6 +393,7 @@ Result<TableCopy> EngineImpl::LoadTable(const std::shared_ptr<const Table>& tabl
   ASSIGN_OR_RETURN(TableCopy copy, LoadRows(rows, /*checks_values=*/true, &files));
   RETURN_IF_ERROR(LinkLoad(*load_work_, std::array{&files}));
   gate_->Update();
+  if (HasGlobalIndexes()) global_builds_->Schedule();
   AddLinked(files, &copy);
   return copy;
 }

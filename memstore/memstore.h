@@ -144,9 +144,9 @@ class Memstore {
                                           const format::IndexColumnRecord& column,
                                           format::SequenceNumber max_sequence);
   /// Bounds of the family's Puts that are visible among the row's cells here at `max_sequence`, and
-  /// of others that no DeleteFamily among its recent cells hides, expiry aside. nullopt: it hides them all, so none of the row's
-  /// postings of the family here leads to a match. Cost: the row's recent cells. If older cells are
-  /// in a tree, the bounds are of Puts of all families there.
+  /// of others that no DeleteFamily among its recent cells hides, expiry aside. nullopt: none is
+  /// visible, so none of the row's postings of the family here leads to a match. Cost: the row's
+  /// recent cells. If older cells are in a tree, the bounds are of Puts of all families there.
   static std::optional<LivePuts> LivePutsOf(const MemRow* row, format::FamilyId family,
                                             format::SequenceNumber max_sequence);
   /// Prefetches the row and its key.

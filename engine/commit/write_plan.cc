@@ -63,11 +63,20 @@ Kind KindOf(BatchKind kind) {
   return kind == BatchKind::kAppend ? Kind::kAppend : Kind::kBlind;
 }
 
+// What becomes of the operations.
+enum class Use : uint8_t {
+  kEncode,  // They are logged as they are, unless one depends on stored data.
+  kKeep,    // They are completed by what is stored, then logged.
+  kLoad,    // They go into files: nothing depends on stored data.
+};
+
 class Planner {
  public:
-  Planner(const WriteBatch& batch, const RegionSet& regions, bool keep_operations,
-          wal::BatchEncoder buffer = {})
-      : batch_(batch), regions_(regions), keep_operations_(keep_operations) {
+  Planner(const WriteBatch& batch, const RegionSet& regions, Use use, wal::BatchEncoder buffer = {})
+      : batch_(batch),
+        regions_(regions),
+        keep_operations_(use == Use::kKeep),
+        writes_entries_(use != Use::kLoad) {
     buffer.Clear();
     plan_.batch = std::move(buffer);
   }
@@ -114,6 +123,7 @@ class Planner {
   const WriteBatch& batch_;
   const RegionSet& regions_;
   const bool keep_operations_;
+  const bool writes_entries_;   ///< Of global indexes, and those of unique ones are compared.
   bool met_reader_ = false;     ///< An operation that depends on stored data.
   bool makes_entries_ = false;  ///< One that may make an entry of a unique index.
   WritePlan plan_;
@@ -138,7 +148,7 @@ Status Planner::Plan() {
       NoteUniqueRows();
       if (met_reader_ && !keep_operations_) return {};
     }
-    if (!table_->record->global_indexes.empty()) {
+    if (writes_entries_ && !table_->record->global_indexes.empty()) {
       NoteGlobalRows();
       if (met_reader_ && !keep_operations_) return {};
     }
@@ -160,9 +170,11 @@ Status Planner::FindTable(std::string_view name) {
   table_ = table.get();
   RETURN_IF_ERROR(format::CheckCalls(*table_->record));
   refuses_duplicates_ =
+      writes_entries_ &&
       std::any_of(table_->record->indexes.begin(), table_->record->indexes.end(),
                   [](const format::IndexRecord& index) { return index.RefusesDuplicates(); });
   AddTable(table);
+  if (!writes_entries_) return {};
   for (const format::GlobalIndexRecord& global : table->record->global_indexes) {
     AddTable(regions_.Find(global.entries));
   }
@@ -340,7 +352,7 @@ std::string Planner::Where(std::string_view qualifier) const {
 Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions,
                             wal::BatchEncoder buffer) {
   const uint64_t changes = regions.changes();
-  Planner planner(batch, regions, false, std::move(buffer));
+  Planner planner(batch, regions, Use::kEncode, std::move(buffer));
   RETURN_IF_ERROR(planner.Plan());
   if (!planner.met_reader()) return planner.TakePlan(changes);
   return PlanUnlogged(batch, regions);
@@ -348,14 +360,22 @@ Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions,
 
 Result<WritePlan> PlanUnlogged(const WriteBatch& batch, const RegionSet& regions) {
   const uint64_t changes = regions.changes();
-  Planner keeping(batch, regions, true);
+  Planner keeping(batch, regions, Use::kKeep);
   RETURN_IF_ERROR(keeping.Plan());
   return keeping.TakePlan(changes);
 }
 
+Result<WritePlan> PlanLoad(const WriteBatch& batch, const RegionSet& regions,
+                           wal::BatchEncoder buffer) {
+  const uint64_t changes = regions.changes();
+  Planner planner(batch, regions, Use::kLoad, std::move(buffer));
+  RETURN_IF_ERROR(planner.Plan());
+  return planner.TakePlan(changes);
+}
+
 Result<WritePlan> PlanConditional(const ConditionalBatch& conditional, const RegionSet& regions) {
   const uint64_t changes = regions.changes();
-  Planner planner(*conditional.batch, regions, true);
+  Planner planner(*conditional.batch, regions, Use::kKeep);
   RETURN_IF_ERROR(planner.Begin(conditional.table, conditional.row));
   const format::TableRecord& table = *planner.table().record;
   ASSIGN_OR_RETURN(

@@ -157,6 +157,12 @@ Result<WritePlan> PlanWrite(const WriteBatch& batch, const RegionSet& regions,
                             wal::BatchEncoder buffer = {});
 /// The same for a batch that is not logged: all its operations are in `unresolved`.
 Result<WritePlan> PlanUnlogged(const WriteBatch& batch, const RegionSet& regions);
+/// Of a batch whose puts go into the files of a load, which asks no unique index and writes no
+/// entries of global ones: they are encoded. A batch with anything else may be encoded in part.
+/// Errors: as PlanWrite.
+Result<WritePlan> PlanLoad(const WriteBatch& batch, const RegionSet& regions,
+                           wal::BatchEncoder buffer);
+
 /// Of a batch that is applied if the row satisfies the predicate. Errors: as PlanWrite and
 /// BoundPredicate::Bind.
 struct ConditionalBatch {

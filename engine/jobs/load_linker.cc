@@ -20,13 +20,6 @@ Status CheckMayBeLoaded(const format::TableRecord& table) {
                                    ", which a load of files would not ask; use Write, or drop the "
                                    "index and add it again after the load");
   }
-  if (!table.global_indexes.empty()) {
-    return Status::InvalidArgument(
-        "table " + base::Quote(table.name) + " has the global index " +
-        base::Quote(table.global_indexes.front().index.name) +
-        ", whose entries a load of files would not make; use Write, or drop the index and add it "
-        "again after the load");
-  }
   if (table.observers.empty()) return {};
   return Status::InvalidArgument(
       "table " + base::Quote(table.name) + " has the observer " +
@@ -57,7 +50,8 @@ class Linker {
   Result<Part> PartOf(Region* region) const;
   void AddRuns(const Part& part, RegionVersion* version) const;
   void AddFinishedFiles(format::CatalogEdit* edit) const;
-  Status AddParts(const std::vector<Part>& parts, format::SequenceNumber sequence);
+  Status AddParts(const Table& table, const std::vector<Part>& parts,
+                  format::SequenceNumber sequence);
   Status AddTable(const std::vector<std::string>& starts, format::SequenceNumber sequence,
                   format::CatalogEdit* edit, RegionSet::Addition* addition) const;
   Status Commit(const CatalogEditor::Change& change);
@@ -115,7 +109,7 @@ Status Linker::LinkAlone(const Regions& regions) {
     ASSIGN_OR_RETURN(Part part, PartOf(region.get()));
     if (!part.runs.empty()) parts.push_back(std::move(part));
   }
-  return AddParts(parts, sequence);
+  return AddParts(*table, parts, sequence);
 }
 
 // Returns the sequence of the newest run.
@@ -148,10 +142,17 @@ void Linker::AddFinishedFiles(format::CatalogEdit* edit) const {
   for (const LoadFiles* files : runs_) AddFiles(files->finished(), edit);
 }
 
-Status Linker::AddParts(const std::vector<Part>& parts, format::SequenceNumber sequence) {
+// The entries of global indexes lack the rows: who sees these must not use those.
+Status Linker::AddParts(const Table& table, const std::vector<Part>& parts,
+                        format::SequenceNumber sequence) {
+  const bool has_global = !table.record->global_indexes.empty();
+  SchemaEditor::Rebuild rebuild;
   CatalogEditor::Change change;
-  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
+  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) -> Status {
     AddFinishedFiles(edit);
+    if (has_global) {
+      ASSIGN_OR_RETURN(rebuild, work_.schema->PrepareRebuild(table, edit));
+    }
     for (const Part& part : parts) {
       RegionVersion after = *part.region->version();
       AddRuns(part, &after);
@@ -166,6 +167,7 @@ Status Linker::AddParts(const std::vector<Part>& parts, format::SequenceNumber s
         version->changed_through = sequence;
       });
     }
+    if (has_global) work_.schema->ShowRebuild(std::move(rebuild));
     work_.files.snapshots->Publish(sequence);
   };
   return Commit(change);
@@ -195,7 +197,7 @@ Status Linker::AddTable(const std::vector<std::string>& starts, format::Sequence
   // Entries of its global indexes are built from the rows, as of an index that is added.
   format::TableRecord added = record();
   *addition = {};
-  work_.add_entries(&added, edit, addition);
+  work_.schema->AddEntries(&added, edit, addition);
   RegionSet::Addition own =
       work_.regions->Prepare(added, format::NewRegions(added.id, starts, &*edit->counters));
   addition->by_id.merge(own.by_id);

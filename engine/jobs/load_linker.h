@@ -6,7 +6,10 @@
 //   4. Each run takes one sequence, which is that of all its cells. The ends of its files, with
 //      that sequence, are written; everything before them was written and synced already.
 //   5. One catalog edit adds the files to the regions, as their newest runs, and the regions'
-//      versions and the visible sequence follow.
+//      versions and the visible sequence follow. If the table has global indexes, the edit gives
+//      them empty tables for their entries as well, and the record that says so shows before the
+//      sequence does: a read that sees the rows does without these indexes until a task has built
+//      them again (docs/decisions/0061-a-load-rebuilds-global-indexes.md).
 // LinkNewTable adds the table by the same edit: it has no older operations, so only steps 4 and 5
 // are left, alone in the commit queue as well.
 // Files that no edit names are removed when the database is opened.
@@ -21,6 +24,7 @@
 
 #include "engine/jobs/flushed_regions.h"
 #include "engine/jobs/load_files.h"
+#include "engine/jobs/schema_editor.h"
 #include "engine/region/region_set.h"
 #include "engine/runtime/background.h"
 #include "tandem/status.h"
@@ -30,9 +34,8 @@ namespace tandem::engine {
 /// What loads need; all outlive them.
 struct LoadWork : FlushWork {
   BackgroundJobs* jobs = nullptr;
-  uint64_t sort_bytes = 80 << 20;  ///< What sorting one load takes.
-  /// Adds tables for the entries of the global indexes of a new table (SchemaEditor::AddEntries).
-  std::function<void(format::TableRecord*, format::CatalogEdit*, RegionSet::Addition*)> add_entries;
+  uint64_t sort_bytes = 80 << 20;        ///< What sorting one load takes.
+  const SchemaEditor* schema = nullptr;  ///< Adds tables for the entries of global indexes.
   /// Makes what background work needs of a new table.
   std::function<void(const Table&)> prepare;
 };
@@ -46,8 +49,9 @@ LoadFiles::RegionOf RegionsOfTable(const RegionSet& regions,
 Result<std::shared_ptr<const Table>> FindForLoad(const RegionSet& regions, std::string_view name);
 
 /// Puts the rows of the runs, oldest first, into their table; there is one run at least. Requires:
-/// LoadFiles::Complete. Errors: kNotFound (the table was dropped or truncated), kInvalidArgument
-/// (it got observers), kReadOnly, kNoSpace, kIoError.
+/// LoadFiles::Complete. The global indexes of the table have to be built afterwards. Errors:
+/// kNotFound (the table was dropped or truncated), kInvalidArgument (it got observers), kReadOnly,
+/// kNoSpace, kIoError.
 Status LinkLoad(const LoadWork& work, std::span<LoadFiles* const> runs);
 
 /// Adds the table of `files`, with a region from each of `starts` to the next one, and their rows.

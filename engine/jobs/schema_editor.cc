@@ -93,6 +93,39 @@ void SchemaEditor::AddEntries(format::TableRecord* table, format::CatalogEdit* e
   }
 }
 
+// As if they were dropped and added at once: they get other ids.
+Result<SchemaEditor::Rebuild> SchemaEditor::PrepareRebuild(const Table& table,
+                                                           format::CatalogEdit* edit) const {
+  Rebuild rebuild;
+  auto record = std::make_shared<format::TableRecord>(*table.record);
+  for (format::GlobalIndexRecord& global : record->global_indexes) {
+    if (record->next_index.value == UINT32_MAX) {
+      return Status::InvalidArgument(
+          "table " + base::Quote(record->name) + " has given out all ids of indexes: drop index " +
+          base::Quote(global.index.name) + " before rows are loaded");
+    }
+    global.index.id = format::IndexId(record->next_index.value++);
+    global.entries = format::TableId();
+    global.since.reset();
+  }
+  AddEntries(record.get(), edit, &rebuild.entries);
+  edit->put_tables.push_back(*record);
+  auto changed = std::make_shared<Table>(table);
+  changed->record = std::move(record);
+  rebuild.shown.by_id[changed->record->id] = changed;
+  rebuild.shown.by_name[changed->record->name] = changed;
+  rebuild.table = std::move(changed);
+  return rebuild;
+}
+
+// Batches that were planned before are planned again: they name the former entries.
+void SchemaEditor::ShowRebuild(Rebuild rebuild) const {
+  deps_.regions->Add(std::move(rebuild.entries));
+  deps_.regions->Change(std::move(rebuild.shown));
+  deps_.applier->ForgetTables();
+  for (const auto& region : rebuild.table->regions) region->SetTable(rebuild.table->record);
+}
+
 // The table that has the index no longer names it, or is gone: no write can reach the entries.
 bool SchemaEditor::HasEntriesOfNone(const format::TableRecord& table) const {
   if (!table.entries_of.has_value()) return false;

@@ -90,6 +90,18 @@ class SchemaEditor {
   /// that have none, and names them in the record. Requires: it has its id.
   void AddEntries(format::TableRecord* table, format::CatalogEdit* edit,
                   RegionSet::Addition* addition) const;
+  /// A table whose global indexes are built anew: each gets an empty table for its entries, and
+  /// serves when these are complete.
+  struct Rebuild {
+    std::shared_ptr<const Table> table;  ///< With the record that says so. nullptr: there is none.
+    RegionSet::Addition entries, shown;
+  };
+  /// Adds what rebuilds the global indexes of the table to another's edit. Errors:
+  /// kInvalidArgument (ids of indexes are used up). Threads: the commit leader.
+  Result<Rebuild> PrepareRebuild(const Table& table, format::CatalogEdit* edit) const;
+  /// Shows it. Reads at later sequences than those that may be read before do not use the indexes.
+  /// Allocates nothing. Threads: the commit leader.
+  void ShowRebuild(Rebuild rebuild) const;
   /// Drops tables that have the entries of indexes which no table has any more. One that cannot be
   /// dropped now is dropped by a later call.
   void DropEntriesOfNone();

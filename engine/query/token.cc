@@ -11,6 +11,7 @@
 #include "format/byte_reader.h"
 #include "format/coding.h"
 #include "format/hash.h"
+#include "index/key.h"
 
 namespace tandem::engine {
 namespace {
@@ -115,7 +116,20 @@ class Asked {
   std::array<char, 512> bytes_;  // Of pieces that hash_ is not of yet.
 };
 
-// The index is added as it is now, so that another one of the same name is another order.
+// So that another index of the same name is another order. A load gives a global one another id and
+// leaves its order as it is (docs/decisions/0061-a-load-rebuilds-global-indexes.md).
+void AddOrder(const format::IndexRecord& index, bool is_global, Asked* asked) {
+  asked->Add(index.name);
+  if (!is_global) {
+    asked->AddNumber(index.id.value);
+    return;
+  }
+  for (const format::IndexColumnRecord& column : index.columns) {
+    asked->AddNumber(column.family.value).Add(format::Described(column));
+    asked->AddNumber(static_cast<uint64_t>(column.type)).AddNumber(column.descending ? 1 : 0);
+  }
+}
+
 Result<uint64_t> HashOf(const QueryRequest& request, const format::TableRecord& table) {
   Asked asked;
   asked.Add("query").AddPredicate(request.predicate);
@@ -128,7 +142,7 @@ Result<uint64_t> HashOf(const QueryRequest& request, const format::TableRecord& 
   }
   if (!request.query.order_by.empty()) {
     ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexOfOrder(table, request.query.order_by));
-    asked.Add(index->name).AddNumber(index->id.value);
+    AddOrder(*index, table.FindGlobal(index->name) != nullptr, &asked);
   }
   asked.AddNumber(request.query.descending && !request.query.order_by.empty());
   if (request.query.any_version) asked.Add("any_version");

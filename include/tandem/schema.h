@@ -114,7 +114,7 @@ struct IndexOptions {
   /// is built (IndexInfo::is_building). It is not unique, has no INCLUDE and no WHERE, and columns
   /// of one value, none a part of the row key. A row key and its entry have at most kRowKeyBytesMax
   /// bytes together. Of several columns, none is of a family with a time to live; that of its
-  /// families cannot be changed. Tables with one take no bulk loads and attached files.
+  /// families cannot be changed. A bulk load and Attach let those of their table be built anew.
   IndexPlacement placement = IndexPlacement::kLocal;
 
   /// Reads columns as IndexColumn::ParseList, perhaps followed by INCLUDE and columns, and by WHERE

@@ -200,6 +200,64 @@ BOOST_AUTO_TEST_CASE(AnAddedIndexIsBuiltAndServesLaterSnapshots) {
   VerifyOk();
 }
 
+// Until then queries do without the index, and find the rows of the load.
+BOOST_AUTO_TEST_CASE(ALoadBuildsThemAgain) {
+  const auto load = [&](const std::string& city) {
+    Result<BulkLoad> begun = database->BeginBulkLoad("t", {.any_order = true});
+    BOOST_REQUIRE_EQUAL(begun.status().ToString(), "OK");
+    WriteBatch batch;
+    for (const char* row : {"a", "c", "e"}) {
+      batch.Put("t", row, "d", "city", city);
+      batch.Put("t", row, "d", "n", "1");
+    }
+    BOOST_REQUIRE_EQUAL(begun->Add(batch).ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(begun->Commit().ToString(), "OK");
+  };
+  Put("a", "city", "oslo");
+  Put("b", "city", "oslo");
+  Result<Snapshot> before = database->TakeSnapshot();
+  BOOST_REQUIRE(before.has_value());
+  const ReadOptions then{.snapshot = &*before};
+  for (const char* city : {"rome", "bern", "rome"}) {
+    load(city);
+    BOOST_TEST(Rows("city = '" + std::string(city) + "'") == "a c e ");
+    BOOST_TEST(Rows("city = 'oslo'") == "b ");
+    BOOST_TEST(Rows("city = 'oslo'", {}, then) == "a b ");
+  }
+  Put("b", "city", "rome");
+  for (const char* name : {"city", "both", "lower"}) AwaitBuilt(name);
+  BOOST_TEST(RejectedOf("city", "city = 'oslo'", then) ==
+             "index city: the snapshot is older than its entries");
+  BOOST_TEST(Rows("city = 'oslo'", {}, then) == "a b ");
+  before = Status::Closed("");
+  AtEachStage([&] {
+    BOOST_TEST(Rows("city = 'rome'", kByCity) == "a b c e ");
+    BOOST_TEST(Rows("city = 'oslo'", kByCity) == "");
+    BOOST_TEST(Rows("city = 'bern'", kByCity) == "");
+    BOOST_TEST(Rows("city = 'rome' AND n = 1", kByBoth) == "a c e ");
+  });
+  BOOST_REQUIRE(database->Close().ok());
+  Open();
+  BOOST_TEST(InfoOf("city").entries == 4);
+}
+
+BOOST_AUTO_TEST_CASE(AttachedRowsHaveThem) {
+  Put("a", "city", "oslo");
+  Put("e", "city", "oslo");
+  BOOST_REQUIRE(database->ExportFiles("t", directory.Path("export")).has_value());
+  WriteBatch batch;
+  batch.DeleteRow("t", "a");
+  Write(batch);
+  Put("b", "city", "oslo");
+  BOOST_REQUIRE_EQUAL(database->TruncateTable("t").ToString(), "OK");
+  Put("c", "city", "oslo");
+  const auto attached = database->Attach("t", directory.Path("export"));
+  BOOST_REQUIRE_MESSAGE(attached.has_value(), attached.status().ToString());
+  BOOST_TEST(Rows("city = 'oslo'") == "a c e ");
+  AwaitBuilt("city");
+  AtEachStage([&] { BOOST_TEST(Rows("city = 'oslo'", kByCity) == "a c e "); });
+}
+
 // A row's key and value together are longer than a key may be: the build says so and ends.
 BOOST_AUTO_TEST_CASE(ABuildThatIsGivenUpIsTold) {
   Put(std::string(kRowKeyBytesMax - 10, 'r'), "k", std::string(100, 'v'));
@@ -252,7 +310,6 @@ BOOST_AUTO_TEST_CASE(WhatTheyCannotBeIsRefused) {
   FamilyOptions brief{.name = "d", .max_versions = 2, .ttl_micros = 1'000'000};
   BOOST_TEST(database->AlterFamily("t", brief).code() == StatusCode::kInvalidArgument);
   BOOST_TEST(database->DropFamily("t", "m").code() == StatusCode::kInvalidArgument);
-  BOOST_TEST(database->BeginBulkLoad("t").status().code() == StatusCode::kInvalidArgument);
   const auto refused = database->Query({}, "t", *Predicate::Parse("n = 1"), kByCity);
   BOOST_TEST(std::string(refused.status().message()).find("cannot serve") != std::string::npos);
   for (const char* text : {"city IS NULL", "NOT city = 'oslo'", "city = 'oslo' OR n = 1"}) {

@@ -38,6 +38,26 @@ double EntriesOfAHotRow(uint64_t n) {
   return static_cast<double>(table.Index().entries);
 }
 
+// Of 16 rows that n loads give another value each.
+double EntriesAfterLoads(uint64_t n) {
+  GlobalTable table;
+  for (uint64_t i = 0; i < n; ++i) {
+    auto load = table->BeginBulkLoad("t", {});
+    BOOST_REQUIRE_EQUAL(load.status().ToString(), "OK");
+    WriteBatch batch;
+    for (uint64_t row = 0; row < 16; ++row) {
+      batch.Put("t", RowKey(row), "d", "c", std::to_string(i * 16 + row));
+    }
+    BOOST_REQUIRE_EQUAL(load->Add(batch).ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(load->Commit().ToString(), "OK");
+    table.executor.Drain();  // It merges, and builds the index.
+  }
+  BOOST_REQUIRE(table.Close().ok());
+  BOOST_REQUIRE(table.Open().ok());
+  BOOST_REQUIRE(!table.Index().is_building);
+  return static_cast<double>(table.Index().entries);
+}
+
 double OfALookUp(uint64_t n) {
   GlobalTable table(n);
   for (uint64_t i = 0; i < n; ++i) {
@@ -64,6 +84,10 @@ BOOST_AUTO_TEST_CASE(EntriesAreThoseOfTheRows) {
          .n = 256,
          .bound = AtMost(1),
          .measure = EntriesOfAHotRow});
+  Check({.cost = "entries of a global index in files after n loads of the same 16 rows",
+         .n = 8,
+         .bound = AtMost(16),
+         .measure = EntriesAfterLoads});
   Check({.cost = "allocations of a put of another value of a row that has had n, global index",
          .n = 64,
          .bound = AtMost(120),

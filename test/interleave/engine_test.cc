@@ -93,6 +93,7 @@ BOOST_AUTO_TEST_CASE(UniqueWritesThenAPowerCut) { ExploreNamed("UniqueWritesThen
 BOOST_AUTO_TEST_CASE(WritersOfOneIndexedRow) { ExploreNamed("WritersOfOneIndexedRow"); }
 BOOST_AUTO_TEST_CASE(ARevealBesideAFlush) { ExploreNamed("ARevealBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(GlobalQueriesBesideASplit) { ExploreNamed("GlobalQueriesBesideASplit"); }
+BOOST_AUTO_TEST_CASE(ALoadBesideGlobalQueries) { ExploreNamed("ALoadBesideGlobalQueries"); }
 
 BOOST_AUTO_TEST_SUITE_END()
 

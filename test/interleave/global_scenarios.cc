@@ -62,10 +62,27 @@ EngineScenario GlobalQueriesBesideASplit() {
   return scenario;
 }
 
+// The index is built anew with the rows of the load, beside writers of the same rows.
+EngineScenario ALoadBesideGlobalQueries() {
+  EngineScenario scenario{.name = "ALoadBesideGlobalQueries", .plan = GlobalPlan()};
+  scenario.prepare = [](World& world) { world.Write({{"a", "1"}, {"z", "1"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] {
+              world.Load({{"a", "2"}, {"k", "1"}, {"z", "1"}});
+            }},
+            {[&] { world.Query("1"); }, [&] { world.Query("1"); }},
+            {[&] {
+              world.Write({{"a", "1"}, {"b", "1"}});
+            }}};
+  };
+  return scenario;
+}
+
 }  // namespace
 
 std::vector<EngineScenario> GlobalScenarios() {
-  return {WritersOfOneIndexedRow(), ARevealBesideAFlush(), GlobalQueriesBesideASplit()};
+  return {WritersOfOneIndexedRow(), ARevealBesideAFlush(), GlobalQueriesBesideASplit(),
+          ALoadBesideGlobalQueries()};
 }
 
 }  // namespace tandem::test

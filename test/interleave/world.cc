@@ -441,7 +441,11 @@ void World::Scan() {
 
 void World::Query(const std::string& value) {
   Call call(this, "query c=" + value);
-  auto cursor = engine_->Query({}, "t", Predicate::Equal("c", value), {.use_index = "by_c"});
+  const Predicate predicate = Predicate::Equal("c", value);
+  auto cursor = engine_->Query({}, "t", predicate, {.use_index = "by_c"});
+  // A load may have begun to build it anew.
+  const bool is_refused = cursor.status().code() == StatusCode::kInvalidArgument;
+  if (plan_.global && is_refused) cursor = engine_->Query({}, "t", predicate, {});
   call.End();
   if (cursor.status().code() == StatusCode::kNotFound) {
     return call.Record("no such index",

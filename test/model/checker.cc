@@ -620,8 +620,9 @@ void Checker::CheckIndexes(const Moment& moment, const TablePlan& plan) {
       const std::string context =
           table + ": query " + predicate.ToString() + Describe(query) + Describe(read);
       auto cursor = moment.engine->Query(read, table, predicate, query);
-      // Cells may expire that its predicate needs to be absent.
-      if (!index.where.empty() && IsRefused(cursor.status(), query)) continue;
+      // Cells may expire that its predicate needs to be absent, or a load has begun to build it.
+      const bool may_refuse = !index.where.empty() || index.placement == IndexPlacement::kGlobal;
+      if (may_refuse && IsRefused(cursor.status(), query)) continue;
       const auto found = ReadAll(std::move(cursor), context);
       RequireSameRows(moment.model->Query(table, predicate, query, ModelReadOf(moment, read)),
                       found, context);

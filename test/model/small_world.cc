@@ -11,6 +11,7 @@
 #include "test/model/paths.h"
 #include "test/model/store.h"
 #include "tools/generator/tuning.h"
+#include "tools/simulation/bulk_load.h"
 #include "tools/simulation/minimize.h"
 
 namespace tandem::test {
@@ -321,6 +322,9 @@ class SmallRun {
 
   void NoteIn(RunTrace* trace, const SmallStep& step);
   void Live(const SmallStep& step);
+  bool IsLoad(const SmallStep& step) const;
+  Status Load(const SmallStep& step, int64_t* begun_micros);
+  Status WriteOf(const SmallStep& step);
   void Write(const SmallStep& step);
   void Alter(const SmallStep& step);
   void Crash(const SmallStep& step);
@@ -444,17 +448,38 @@ void SmallRun::Live(const SmallStep& step) {
   }
 }
 
-void SmallRun::Write(const SmallStep& step) {
-  JournalBatch entry;
-  entry.operations = step.batch;
-  // The clock is ahead of every timestamp so far, so the batch's is the time.
-  store_.clock().Advance(std::max<int64_t>(0, last_timestamp_ + 1 - now()));
+// Of a table with a unique index it would be refused.
+bool SmallRun::IsLoad(const SmallStep& step) const {
+  const bool is_unique = world_.unique_a || world_.unique_all;
+  return world_.loads && !is_unique && step.argument % 3 == 0 && MayBeLoaded(step.batch);
+}
+
+// Its cells have the time of its begin; it may wait for flushes afterwards.
+Status SmallRun::Load(const SmallStep& step, int64_t* begun_micros) {
+  ++counters_.bulk_loads;
+  return LoadInBulk(&store_.engine(), step.batch, [&] { *begun_micros = now(); });
+}
+
+Status SmallRun::WriteOf(const SmallStep& step) {
   WriteBatch batch;
   for (const ModelOperation& operation : step.batch) operation.AddTo(&batch);
   const WriteOptions options{step.synced ? Durability::kSynced : Durability::kWritten, false};
-  const Status status = store_.engine().Write(options, batch);
+  return store_.engine().Write(options, batch);
+}
+
+void SmallRun::Write(const SmallStep& step) {
+  JournalBatch entry;
+  entry.operations = step.batch;
+  // The clock is ahead of every timestamp so far, so the batch's is the time. Batches that build a
+  // global index after a load have some too.
+  const int64_t ahead = world_.loads ? 1'000 : 1;
+  store_.clock().Advance(std::max<int64_t>(0, last_timestamp_ + ahead - now()));
+  const bool is_load = IsLoad(step);
+  int64_t begun_micros = 0;
+  const Status status = is_load ? Load(step, &begun_micros) : WriteOf(step);
+  const int64_t timestamp = is_load ? begun_micros : now();
   Model after = model_;
-  for (const ModelOperation& operation : step.batch) after.Apply(operation, now(), now());
+  for (const ModelOperation& operation : step.batch) after.Apply(operation, timestamp, now());
   const std::optional<std::string> duplicates = after.Duplicates("w", now());
   counters_.operations += step.batch.size();
   if (duplicates.has_value()) {
@@ -465,14 +490,15 @@ void SmallRun::Write(const SmallStep& step) {
     throw Failure("expected AlreadyExists (" + *duplicates + "), found " + status.ToString());
   }
   RequireOk(status, "write");
-  entry.timestamp = entry.now_micros = last_timestamp_ = now();
+  entry.timestamp = timestamp;
+  entry.now_micros = last_timestamp_ = now();
   entry.last_sequence = store_.engine().Info().last_sequence;
   model_ = std::move(after);
   const bool surely_writes = entry.surely_writes();
   journal_->Append(std::move(entry));
   if (!surely_writes) return;
   journal_->MarkWritten();
-  if (step.synced) journal_->MarkDurable();
+  if (step.synced || is_load) journal_->MarkDurable();
 }
 
 // It is durable, and so is what was written before it, since cells may go.
@@ -670,7 +696,8 @@ std::string SmallWorld::Describe() const {
       (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
       (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "") +
       (globals ? ", global indexes" : "") + (keys ? ", parts of keys" : "") +
-      (calls ? ", calls" : "") + (joined ? ", joined columns" : "") + (maps ? ", maps" : "");
+      (calls ? ", calls" : "") + (joined ? ", joined columns" : "") + (maps ? ", maps" : "") +
+      (loads ? ", loads" : "");
   for (const IndexOptions& index : PlanOf(*this).options.indexes) {
     if (!index.where.empty()) text += ", " + index.name + " over " + index.ToString();
   }
@@ -703,6 +730,7 @@ SmallWorld NewSmallWorld(uint64_t seed) {
   world.calls = unique.Chance(40);
   world.joined = unique.Chance(40);
   world.maps = unique.Chance(40);
+  world.loads = world.ttl_micros == 0 && unique.Chance(40);  // They may wait for merges.
   const TablePlan plan = PlanOf(world);
   for (uint64_t count = 3 + dice.Below(22); count > 0; --count) {
     world.steps.push_back(NewStep(&dice, plan));

@@ -51,6 +51,7 @@ struct SmallWorld {
   bool calls = false;                         ///< over functions of a program,
   bool joined = false;                        ///< over concat of two columns,
   bool maps = false;                          ///< and over the qualifiers and values of a family.
+  bool loads = false;                         ///< Some batches are bulk loads.
   uint64_t partial = 0;  ///< Of the definitions of partial indexes; 0: there are none.
   std::vector<std::string> split_keys{};  ///< Rows at which a region begins.
   uint64_t seed = 1;                      ///< Of the checks and the disk.

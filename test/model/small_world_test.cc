@@ -34,6 +34,7 @@ BOOST_AUTO_TEST_CASE(SmallWorlds) {
   BOOST_TEST(counters.by_partial > counters.partial_scanned);
   BOOST_TEST(counters.partial_scanned > 0u);
   BOOST_TEST(counters.absent_columns > 0u);
+  BOOST_TEST(counters.bulk_loads > 0u);
   BOOST_TEST(counters.rows_from_index > 0u);
   BOOST_TEST(counters.offsets_by_key > 0u);
   BOOST_TEST(counters.offsets_in_order > 0u);

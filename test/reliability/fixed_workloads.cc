@@ -463,6 +463,28 @@ Workload BulkLoads(uint64_t seed) {
       .Done();
 }
 
+// The index is built anew after each load, from rows of two regions; and again where a load comes
+// before it was built.
+Workload GlobalLoads(uint64_t seed) {
+  TableOptions table = Table("t", 2);
+  table.split_keys = {"q"};
+  table.indexes.push_back({.name = "everywhere",
+                           .columns = {{.family = "d", .qualifier = "c"}},
+                           .placement = IndexPlacement::kGlobal});
+  return Script("loads under a global index", seed)
+      .Create(table)
+      .Written({Put("p", {{"c", "1"}}), Put("q", {{"c", "1"}})})
+      .InBulk({Put("p", {{"c", "2"}}), Put("r", {{"c", "2"}})})
+      .Written({Put("p", {{"c", "3"}})})
+      .RunJob()
+      .RunJob()
+      .InBulk({Put("q", {{"c", "3"}})})
+      .Written({Delete(Kind::kDeleteRow, "r", "")})
+      .Reopen()
+      .InBulk({Put("p", {{"c", "4"}}), Put("s", {{"n", "4"}})})
+      .Done();
+}
+
 // Over rows in memory and in files, of two regions.
 Workload TableCopies(uint64_t seed) {
   TableOptions split = Table("t", 2);
@@ -626,7 +648,7 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
       Families,     BackgroundFlushes,  ManifestRoll, MemoryBatches,     ManySegments,
       Splits,       MemoryBatchesSplit, RegionMerges, Removals,          FamiliesThatGo,
       Indexes,      BulkLoads,          TableCopies,  NamedSnapshots,    ObservedWrites,
-      RaisedLimits, UniqueValues};
+      RaisedLimits, UniqueValues,       GlobalLoads};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;
