@@ -4,8 +4,8 @@
 // From the edit that adds an index on, each write keeps its entries (engine/commit). What was there
 // before is built by a task: it walks the row keys, and for some rows at a time commits a batch
 // that changes nothing of them and writes their entries. Rows that change meanwhile are read again
-// by the commit, as of any other batch. When all are done, one edit says from which sequence on the
-// index serves. A task that is interrupted begins again with the first row.
+// by the commit, as of any other batch. When all are done the log is synced, and one edit says from
+// which sequence on the index serves. A task that is interrupted begins again with the first row.
 //
 // A load of files (engine/jobs/load_linker) lets the indexes of its table begin anew, without
 // entries.
@@ -227,6 +227,8 @@ Result<int64_t> EngineImpl::BuildEntries(const Table& table,
     global_position_.next = *std::move(next);
     return 0;
   }
+  // The edit is durable at once; the entries are in the log, whose end a power cut may take.
+  RETURN_IF_ERROR(queue_->SyncThrough(queue_->last_sequence()));
   const format::TableId entries = global.entries;
   const Status status = ChangeTable(name, [&](format::TableRecord* record) -> Status {
     for (format::GlobalIndexRecord& built : record->global_indexes) {

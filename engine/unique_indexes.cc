@@ -6,7 +6,8 @@
 //      no log; another row may take the entry now, in the log.
 //   4. A pass over the index at a snapshot lists rows with equal entries. Of two rows that were
 //      there at step 2 and still are, none is missed, and no others can have come.
-//   5. None: one edit says that it is so. Some, or an error: one edit takes step 2 back.
+//   5. None: the log is synced, since a power cut could take back what freed an entry during the
+//      pass, and one edit says that it is so. Some, or an error: one edit takes step 2 back.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -92,7 +93,10 @@ Result<UniqueReport> EngineImpl::CheckAllRows(const UniqueTarget& target,
   ReadOptions options;
   options.cancelled = cancelled;
   ASSIGN_OR_RETURN(TableView view, ViewOf(options, target.name()));
-  return FindDuplicates(read_resources(), std::move(view), target.index, cancelled);
+  ASSIGN_OR_RETURN(UniqueReport found,
+                   FindDuplicates(read_resources(), std::move(view), target.index, cancelled));
+  if (found.duplicates == 0) RETURN_IF_ERROR(queue_->SyncThrough(queue_->last_sequence()));
+  return found;
 }
 
 Result<UniqueReport> EngineImpl::EnforceUnique(std::string_view name, std::string_view index,

@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "engine/transaction_state.h"
 #include "tandem/transaction.h"
@@ -398,6 +399,34 @@ BOOST_AUTO_TEST_CASE(AnIndexOverRowsIsCheckedFirst) {
   Crash({.kept = CrashPolicy::Kept::kNone});
   BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
   BOOST_CHECK_EQUAL(PutIn("q", "x"), "p holds x");
+  BOOST_CHECK_EQUAL(Rows(), "p{a=x} s{a=y}");
+}
+
+// The edit that says that no two rows are equal is durable at once, the delete by which they are not
+// is in the log.
+BOOST_AUTO_TEST_CASE(ADeleteBesideTheCheckOutlivesAPowerCut) {
+  BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL((**this).CreateTable(SimpleTable()).ToString(), "OK");
+  for (const char* row : {"p", "q"}) BOOST_REQUIRE_EQUAL(PutIn(row, "x"), "OK");
+  BOOST_REQUIRE_EQUAL((**this).CreateIndex("t", Unique("d:a")).ToString(), "OK");
+  BOOST_REQUIRE_EQUAL((**this).Compact("t").ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(PutIn("s", "y"), "OK");
+  bool is_done = false;
+  disk.control().SetHook([&](const DiskEvent& event) {
+    if (event.operation != DiskOperation::kWrite || !event.name.starts_with("store-")) return;
+    if (std::exchange(is_done, true)) return;
+    WriteBatch batch;  // After the flush has synced the log.
+    batch.DeleteRow("t", "q");
+    BOOST_CHECK_EQUAL(Apply(batch), "OK");
+  });
+  const auto found = (**this).EnforceUnique("t", "u", nullptr);
+  disk.control().SetHook(nullptr);
+  BOOST_REQUIRE_MESSAGE(found.has_value(), found.status().ToString());
+  BOOST_CHECK(is_done);
+  BOOST_CHECK_EQUAL(found->duplicates, 0u);
+  Crash({.kept = CrashPolicy::Kept::kNone});
+  BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  BOOST_CHECK((**this).Info().tables[0].indexes[1].unique == UniqueState::kReady);
   BOOST_CHECK_EQUAL(Rows(), "p{a=x} s{a=y}");
 }
 
