@@ -24,6 +24,12 @@ BOOST_AUTO_TEST_CASE(TransactionsNeedEachOfTheirRules) { CheckModel("transaction
 
 BOOST_AUTO_TEST_CASE(UnloggedBatchesNeedEachOfTheirRules) { CheckModel("unlogged_batches.py", 11); }
 
+BOOST_AUTO_TEST_CASE(DependentEntriesNeedEachOfTheirRules) {
+  CheckModel("dependent_entries.py", 28);
+}
+
+BOOST_AUTO_TEST_CASE(GlobalEntriesNeedEachOfTheirRules) { CheckModel("global_entries.py", 23); }
+
 // A model that looks for nothing would find nothing.
 BOOST_AUTO_TEST_CASE(AWeakeningThatIsFoundIsShown) {
   const std::string output =

@@ -402,8 +402,8 @@ BOOST_AUTO_TEST_CASE(AnIndexOverRowsIsCheckedFirst) {
   BOOST_CHECK_EQUAL(Rows(), "p{a=x} s{a=y}");
 }
 
-// The edit that says that no two rows are equal is durable at once, the delete by which they are not
-// is in the log.
+// The edit that says that no two rows are equal is durable at once, the delete that made it so is
+// in the log.
 BOOST_AUTO_TEST_CASE(ADeleteBesideTheCheckOutlivesAPowerCut) {
   BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
   BOOST_REQUIRE_EQUAL((**this).CreateTable(SimpleTable()).ToString(), "OK");
