@@ -153,7 +153,8 @@ class Engine:
         files = write.read_set[0]
         before = [c for c in files + self.rows.memstore if c[2] in write.rows()]
         before += [] if self.weakening == "group" else [c for c in earlier if c[2] in write.rows()]
-        stored, out, sequence = list(before), [], self.sequence + len(earlier)
+        stored, out = list(before), []
+        sequence = max([self.sequence] + [c[0] for c in earlier])
         after = before
         for kind, row, column, back, value in write.operations:
             after = list(stored)
