@@ -1,6 +1,8 @@
 // explain and info: figures that depend on the format are not compared, those that do not are.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <string>
+#include <vector>
 
 #include "test/support/temporary_directory.h"
 #include "test/tools/program.h"
@@ -63,6 +65,29 @@ BOOST_AUTO_TEST_CASE(InfoHasTheRowKeyOfATypedTable) {
   const std::string info = RunProgram({"info", path, "--output", "jsonl"}).out;
   BOOST_CHECK(Holds(info, R"({"kind":"row_key","table":"typed","row_key":"salt(8), user:text"})"));
   BOOST_CHECK(!Holds(info, R"("kind":"row_key","table":"plain")"));
+}
+
+// What info prints makes the same index again.
+BOOST_AUTO_TEST_CASE(InfoPrintsDefinitionsThatIndexCreateReads) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("db");
+  const std::vector<std::string> definitions = {
+      "two=d:city, d:age::int64 DESC",
+      "cover=lower(d:name)::text INCLUDE (d:phone, m:size)",
+      "some=d:age::int64 WHERE m:size::bytes = '1'",
+      "unique mail=lower(d:mail)::text",
+      "global rare=d:code",
+      "part=split_part(_row, '/', 2)::int64 DESC",
+      "both=concat(d:city, '/', d:name)::text"};
+  RunProgram({"create", path, "t", "--family", "d", "--family", "m"});
+  for (const std::string& definition : definitions) {
+    const ProgramRun run = RunProgram({"index", "create", path, "t", definition});
+    BOOST_CHECK_MESSAGE(run.exit_code == 0, run.err);
+  }
+  const std::string info = RunProgram({"info", path, "--output", "jsonl"}).out;
+  for (const std::string& definition : definitions) {
+    BOOST_CHECK_MESSAGE(Holds(info, "\"definition\":\"" + definition + "\"}"), definition);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(InfoHasARecordForEveryPart) {

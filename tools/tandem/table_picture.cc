@@ -189,15 +189,6 @@ std::string_view UniqueText(UniqueState state) {
   return "  unique";
 }
 
-std::string IncludedText(const IndexOptions& index) {
-  std::string text;
-  for (const ColumnName& column : index.include) {
-    text += text.empty() ? "  includes " : ", ";
-    text += EscapeBytes(ColumnText(column));
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string DrawTable(const TableInfo& table) {
@@ -215,13 +206,10 @@ std::string DrawTable(const TableInfo& table) {
         FormatSize(table_bytes - drawn_bytes), FormatShare(table_bytes - drawn_bytes, table_bytes));
   }
   for (const IndexInfo& index : table.indexes) {
-    text +=
-        Format("  index {:<16} {:>9} entries  {:>9} values  {:>9}{}{}\n", index.options.name,
-               FormatCount(index.entries), FormatCount(index.values), FormatSize(index.size_bytes),
-               UniqueText(index.unique), IncludedText(index.options));
-    if (!index.options.where.empty()) {
-      text += Format("    of rows WHERE {}\n", EscapeBytes(index.options.where));
-    }
+    text += Format("  index {:<16} {:>9} entries  {:>9} values  {:>9}{}\n", index.options.name,
+                   FormatCount(index.entries), FormatCount(index.values),
+                   FormatSize(index.size_bytes), UniqueText(index.unique));
+    text += Format("    over {}\n", EscapeBytes(index.options.ToString()));
   }
   return text;
 }

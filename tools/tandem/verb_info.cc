@@ -162,6 +162,19 @@ void WriteFormerLimits(const TableInfo& table, RecordWriter* writer) {
   writer->End();
 }
 
+// As `index create` reads them.
+void WriteDefinitions(const TableInfo& table, RecordWriter* writer) {
+  if (table.indexes.empty()) return;
+  writer->Begin("index_definition", {"table", "index", "definition"});
+  for (const IndexInfo& index : table.indexes) {
+    const bool is_global = index.options.placement == IndexPlacement::kGlobal;
+    const std::string_view kind = is_global ? "global " : index.options.unique ? "unique " : "";
+    writer->Add({table.options.name, index.options.name,
+                 Format("{}{}={}", kind, index.options.name, index.options.ToString())});
+  }
+  writer->End();
+}
+
 // Types that do not follow from an index.
 void WriteColumns(const TableInfo& table, RecordWriter* writer) {
   if (table.options.columns.empty()) return;
@@ -236,6 +249,7 @@ Result<ExitCode> RunVerb(const InfoOptions& options, const Context& context) {
     WriteFamilies(table, writer.get());
     WriteFormerLimits(table, writer.get());
     WriteIndexes(table, writer.get());
+    WriteDefinitions(table, writer.get());
     WriteColumns(table, writer.get());
     WriteRowKey(table, writer.get());
     WriteObservers(table, writer.get());
