@@ -457,6 +457,22 @@ Status AddColumns(const TableOptions& options, format::TableRecord* table) {
   return {};
 }
 
+// Of the last index of the table: no other one has the same entries and records.
+Status CheckUnlikeOthers(const format::TableRecord& table) {
+  constexpr auto is_same = [](const auto& a, const auto& b) {
+    return format::HasSameValues(a, b) && a.descending == b.descending;
+  };
+  const format::IndexRecord& added = table.indexes.back();
+  for (const format::IndexRecord& other : table.indexes) {
+    if (other.id == added.id || other.unique != added.unique) continue;
+    if (!std::ranges::equal(other.columns, added.columns, is_same)) continue;
+    if (other.included != added.included) continue;
+    if ((other.where ? other.where->text : "") != (added.where ? added.where->text : "")) continue;
+    return Status::AlreadyExists("index " + base::Quote(other.name) + " has the same definition");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status CheckTableName(const std::string& name) { return CheckName("table", name); }
@@ -526,7 +542,8 @@ Status AddIndexTo(const IndexOptions& options, const format::FunctionRegistry& f
   // What is there already has not been checked.
   if (options.unique) table->indexes.back().state = format::IndexState::kBuilding;
   RETURN_IF_ERROR(KeepTypes(table->indexes.back(), before, table));
-  return SetWhere(options, functions, *table, &table->indexes.back());
+  RETURN_IF_ERROR(SetWhere(options, functions, *table, &table->indexes.back()));
+  return CheckUnlikeOthers(*table);
 }
 
 Status IndexNotFound(const format::TableRecord& table, std::string_view index) {

@@ -354,6 +354,9 @@ Result<IndexOptions> IndexOptions::Parse(std::string_view text) {
       ASSIGN_OR_RETURN(index.include, engine::ParseIncluded(&tokens));
     }
     if (tokens.TakeKeyword("WHERE")) {
+      if (tokens.Peek().kind == engine::Token::Kind::kEnd) {
+        return engine::SyntaxError(tokens.Peek(), "a predicate");
+      }
       const size_t begin = tokens.Peek().position - 1;
       // Blanks keep the positions of errors.
       RETURN_IF_ERROR(

@@ -207,7 +207,9 @@ BOOST_AUTO_TEST_CASE(TheTableMayChangeDuringALoad) {
   for (int i = 100; i < 300; ++i) AddOk(&load, std::to_string(i), std::to_string(i % 3));
   Put("150", "9");
   BOOST_REQUIRE_EQUAL(
-      database->CreateIndex("t", {.name = "again", .columns = {{.family = "d", .qualifier = "c"}}})
+      database
+          ->CreateIndex("t", {.name = "again",
+                              .columns = {{.family = "d", .qualifier = "c", .descending = true}}})
           .ToString(),
       "OK");
   for (const char* key : {"120", "200", "250"}) {

@@ -221,6 +221,9 @@ BOOST_AUTO_TEST_CASE(BadRequestsChangeNothing) {
   BOOST_CHECK_EQUAL(database->CreateIndex("t", good).code(), kAlreadyExists);
   BOOST_CHECK_EQUAL(database->CreateIndex("none", good).code(), kNotFound);
   IndexOptions bad = good;
+  bad.name = "j";
+  BOOST_CHECK_EQUAL(database->CreateIndex("t", bad).ToString(),
+                    "AlreadyExists: index 'i' has the same definition");
   bad.name = "";
   BOOST_CHECK_EQUAL(database->CreateIndex("t", bad).code(), kInvalidArgument);
   bad = IndexOn("j", "n", static_cast<ColumnType>(99));
@@ -237,7 +240,8 @@ BOOST_AUTO_TEST_CASE(BadRequestsChangeNothing) {
   BOOST_CHECK_EQUAL(database->SetColumnType("t", {.family = "none"}).code(), kInvalidArgument);
   BOOST_CHECK_EQUAL(database->SetColumnType("none", {}).code(), kNotFound);
   for (uint32_t i = 1; i < kIndexesMax; ++i) {
-    const auto index = IndexOn("i" + std::to_string(i), "n", ColumnType::kInt64);
+    const auto index =
+        IndexOn("i" + std::to_string(i), "n" + std::to_string(i), ColumnType::kInt64);
     BOOST_REQUIRE_EQUAL(database->CreateIndex("t", index).ToString(), "OK");
   }
   BOOST_CHECK_EQUAL(database->CreateIndex("t", IndexOn("x", "n", ColumnType::kInt64)).code(),

@@ -324,7 +324,9 @@ Status Session::ChangeIndexes(const SessionAction& action) {
       if (is_new) index.include.push_back(column);
     }
   }
-  RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
+  const Status status = store_.engine().CreateIndex(action.table, index);
+  if (status.code() == StatusCode::kAlreadyExists) return {};  // By chance, under another name.
+  RETURN_IF_ERROR(status);
   ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });
   return {};
 }
@@ -376,7 +378,9 @@ Status Session::RenewFamily(const SessionAction& action) {
   for (IndexOptions& index : over_it) {
     if (own_dice_.Chance(30)) continue;
     index.unique = false;  // It would not refuse duplicates before they were looked for.
-    RETURN_IF_ERROR(store_.engine().CreateIndex(action.table, index));
+    const Status status = store_.engine().CreateIndex(action.table, index);
+    if (status.code() == StatusCode::kAlreadyExists) continue;  // One that never was unique.
+    RETURN_IF_ERROR(status);
     ApplyIndexes(&plan, [&](auto* known) { known->push_back(index); });
   }
   return {};

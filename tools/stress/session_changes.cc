@@ -112,6 +112,7 @@ Status Session::ChangeIndex(const Step& step) {
       std::ranges::count(PlanOf(step.name).options.indexes, index.name, &IndexOptions::name) > 0;
   const Status status = is_there ? engine_->DropIndex(NameOf(step.name), index.name)
                                  : engine_->CreateIndex(NameOf(step.name), index);
+  if (status.code() == StatusCode::kAlreadyExists) return {};  // Under another name.
   RETURN_IF_ERROR(In(Format("{} index {}", is_there ? "drop" : "create", index.name),
                      Changed(status, step.name, &result_.counts.index_changes)));
   TakeIndexes(step.name, [&](std::vector<IndexOptions>* known) {

@@ -2,6 +2,7 @@
 // after.
 #include "tools/tandem/declarations.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
@@ -121,11 +122,13 @@ Result<ColumnName> ParseColumnName(std::string_view text) {
   return column;
 }
 
+// Perhaps without the predicate.
 bool HasWhere(std::string_view text) {
   constexpr std::string_view kWhere = " where ";
-  return std::ranges::search(text, kWhere, {}, [](char c) {
+  const std::string ended = std::string(text) + ' ';
+  return std::ranges::search(ended, kWhere, {}, [](char c) {
            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-         }).begin() != text.end();
+         }).begin() != ended.end();
 }
 
 /// Reads NAME=COLUMN[::TYPE] [ASC|DESC], ... [INCLUDE (COLUMN, ...)] [WHERE PREDICATE], written as
