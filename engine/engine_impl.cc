@@ -64,6 +64,8 @@ EngineImpl::EngineImpl(const std::string& path, const Options& options, const Tu
       options_(options),
       tuning_(tuning),
       environment_(environment),
+      // In an environment of the caller's every thread is the executor's.
+      read_threads_(environment.owner == nullptr ? nullptr : NewReadThreads(0, environment.clock)),
       fork_mark_(std::move(fork_mark)),
       observers_(this, options.observers, fork_mark_),
       monitor_(environment.clock, options),

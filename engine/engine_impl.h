@@ -64,6 +64,7 @@
 #include "engine/runtime/health.h"
 #include "engine/runtime/monitor.h"
 #include "engine/runtime/observers.h"
+#include "engine/runtime/read_threads.h"
 #include "engine/runtime/time_source.h"
 #include "engine/scan/merged_scan.h"
 #include "engine/storage/catalog_editor.h"
@@ -428,6 +429,10 @@ class EngineImpl final : public Engine {
   Result<std::optional<TableView>> ViewOf(format::TableId id);
   Result<Cursor> NewCursor(Result<std::unique_ptr<RowSource>> source, std::string_view table,
                            CursorOrigin origin);
+  /// Of a call: with threads that help where it may have some.
+  ReadResources read_resources(const ReadOptions& options) const;
+  /// Errors: kInvalidArgument (the number of threads).
+  static Status CheckThreads(const ReadOptions& options);
   ReadResources read_resources() const {
     return {.file_system = environment_.file_system,
             .cache_bytes = tuning_.block_cache_bytes,
@@ -443,6 +448,7 @@ class EngineImpl final : public Engine {
   const Options options_;
   const Tuning tuning_;
   const Environment environment_;
+  const std::unique_ptr<base::Executor> read_threads_;  // Null: jobs are all the executor's.
   const std::shared_ptr<const base::ForkMark> fork_mark_;
 
   const Observers observers_;

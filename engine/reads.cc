@@ -29,6 +29,9 @@ namespace tandem::engine {
 
 namespace {
 
+// Where memory is short, parts of reads are small.
+constexpr uint64_t kPartsOfMemstore = 64;
+
 // What the regions of a table had when a change of the schema took it.
 template <typename Chooser>
 TableView PinFormer(const FormerTable& former, const Chooser& regions_of) {
@@ -237,7 +240,7 @@ Result<std::unique_ptr<RowSource>> EngineImpl::ScanManyRegions(const ReadOptions
     view.registration = point.pinned();
     return view;
   };
-  return ScanInParts({read_resources(), options, call->scan, call->origin.limits}, pin,
+  return ScanInParts({read_resources(options), options, call->scan, call->origin.limits}, pin,
                      tuning_.scan_regions);
 }
 
@@ -290,9 +293,29 @@ Result<Cursor> EngineImpl::NewCursor(Result<std::unique_ptr<RowSource>> source,
   return Cursor(handles_->NewCursor(std::move(*source), table, std::move(origin)));
 }
 
+Status EngineImpl::CheckThreads(const ReadOptions& options) {
+  if (options.threads > 0 && options.threads <= kReadThreadsMax) return {};
+  return Status::InvalidArgument("a read has 1 to " + std::to_string(kReadThreadsMax) +
+                                 " threads, not " + std::to_string(options.threads));
+}
+
+// What a transaction has written is read by its own thread alone.
+ReadResources EngineImpl::read_resources(const ReadOptions& options) const {
+  ReadResources resources = read_resources();
+  if (options.threads <= 1) return resources;
+  if (options.snapshot != nullptr && options.snapshot->state().point.own != nullptr) {
+    return resources;
+  }
+  resources.part_bytes = std::clamp<uint64_t>(tuning_.memstore_bytes / kPartsOfMemstore, 1,
+                                              ReadResources().part_bytes);
+  resources.readers = read_threads_ != nullptr ? read_threads_.get() : environment_.executor;
+  return resources;
+}
+
 // Takes the query's token, if it has one, and begins to count what it costs.
 Status EngineImpl::BeginQuery(const TableView& view, TokenUse use, QueryRequest* request,
                               CursorOrigin* origin) {
+  RETURN_IF_ERROR(CheckThreads(request->options));
   ASSIGN_OR_RETURN(*origin, engine::BeginQuery(*request, database_id_, view, use));
   request->from = origin->from.has_value() ? &*origin->from : nullptr;
   request->limits = origin->limits;
@@ -374,6 +397,7 @@ Result<TableView> EngineImpl::ViewOfScan(const ReadOptions& options, std::string
 Result<EngineImpl::ScanCall> EngineImpl::BeginScan(const ReadOptions& options,
                                                    std::string_view table,
                                                    const ScanOptions& scan) {
+  RETURN_IF_ERROR(CheckThreads(options));
   if (IsMerged(scan)) return BeginMergedScan(options, table, scan);
   ScanCall call;
   ASSIGN_OR_RETURN(call.view, ViewOfScan(options, table, scan, &call.are_many));
@@ -410,11 +434,11 @@ Result<EngineImpl::ScanCall> EngineImpl::BeginMergedScan(const ReadOptions& opti
 Result<std::unique_ptr<RowSource>> EngineImpl::OpenScan(const ReadOptions& options,
                                                         std::string_view table, ScanCall* call) {
   if (call->is_merged) {
-    return ScanMerged({read_resources(), options, call->scan, call->origin.limits, true},
+    return ScanMerged({read_resources(options), options, call->scan, call->origin.limits, true},
                       call->leads, std::move(call->view));
   }
   if (call->are_many) return ScanManyRegions(options, table, call);
-  return ScanRows({read_resources(), options, call->scan, call->origin.limits, true},
+  return ScanRows({read_resources(options), options, call->scan, call->origin.limits, true},
                   std::move(call->view));
 }
 
@@ -480,7 +504,7 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view ta
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kQuery);
-  const ReadResources resources = read_resources();
+  const ReadResources resources = read_resources(options);
   QueryRequest request{resources, options, predicate, query};
   return Watched<Cursor>(WatchOf("query", table, request), &request,
                          [&](QueryWatch*) { return RunQuery(table, &request); });
@@ -491,7 +515,7 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view 
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kCount);
-  const ReadResources resources = read_resources();
+  const ReadResources resources = read_resources(options);
   QueryRequest request{resources, options, predicate, query};
   return Watched<uint64_t>(WatchOf("count", table, request), &request,
                            [&](QueryWatch*) { return RunCount(table, &request); });
@@ -501,7 +525,7 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_
                                         const Predicate& predicate, const QueryOptions& query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  const ReadResources resources = read_resources();
+  const ReadResources resources = read_resources(options);
   QueryRequest request{resources, options, predicate, query};
   ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request, RegionsOfQuery::kAll));
   CursorOrigin origin;
@@ -519,7 +543,7 @@ Result<EngineImpl::GroupCall> EngineImpl::BeginGroups(const ReadOptions& options
   call.read.families.clear();
   call.read.versions = 1;
   call.read.pieces = false;
-  const ReadResources resources = read_resources();
+  const ReadResources resources = read_resources(options);
   QueryRequest request{resources, call.read, predicate, call.query};
   ASSIGN_OR_RETURN(call.view, ViewOf(table, &request));
   call.global = request.global;
@@ -535,7 +559,7 @@ Result<Cursor> EngineImpl::Aggregate(const ReadOptions& options, std::string_vie
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kQuery);
-  const ReadResources resources = read_resources();
+  const ReadResources resources = read_resources(options);
   const QueryOptions rows = RowsOf(aggregate);
   QueryRequest asked{resources, options, predicate, rows};
   const auto run = [&](QueryWatch* watch) -> Result<Cursor> {
@@ -565,7 +589,7 @@ Result<Explanation> EngineImpl::ExplainAggregate(const ReadOptions& options, std
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   ASSIGN_OR_RETURN(GroupCall call, BeginGroups(options, table, predicate, aggregate));
-  const ReadResources resources = read_resources();
+  const ReadResources resources = read_resources(options);
   QueryRequest request{resources, call.read, predicate, call.query};
   request.limits = call.origin.limits;
   request.no_scan = options_.no_scan_tables.contains(call.view.table->name);
@@ -626,7 +650,7 @@ Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* quer
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kQuery);
   const PreparedState& state = *query->state();
-  const ReadResources resources = read_resources();
+  const ReadResources resources = read_resources(options);
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
   return Watched<Cursor>(WatchOf("query", state.table, request), &request,
                          [&](QueryWatch*) { return RunQuery(state.table, &request); });
@@ -637,7 +661,7 @@ Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* qu
   if (!pass.inside()) return Closed();
   monitor_.CountCall(Monitor::Call::kCount);
   const PreparedState& state = *query->state();
-  const ReadResources resources = read_resources();
+  const ReadResources resources = read_resources(options);
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
   return Watched<uint64_t>(WatchOf("count", state.table, request), &request,
                            [&](QueryWatch*) { return RunCount(state.table, &request); });
@@ -647,7 +671,7 @@ Result<Explanation> EngineImpl::Explain(const ReadOptions& options, PreparedQuer
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   const PreparedState& state = *query->state();
-  const ReadResources resources = read_resources();
+  const ReadResources resources = read_resources(options);
   QueryRequest request{resources, options, state.predicate, state.query, &state.values};
   ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, &request, RegionsOfQuery::kAll));
   CursorOrigin origin;

@@ -12,6 +12,8 @@
 #include "base/status_macros.h"
 #include "engine/counting/entry_counts.h"
 #include "engine/counting/matches.h"
+#include "engine/parallel/key_read.h"
+#include "engine/parallel/parted_rows.h"
 #include "engine/read/concatenating_iterator.h"
 #include "engine/source/intersection.h"
 #include "engine/source/single_source.h"
@@ -127,12 +129,17 @@ Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
   return count + others;
 }
 
+// Whether no row has to be looked at.
+bool CountsAtOnce(const Query& query) {
+  return query.plan.rows_decide && std::ranges::all_of(query.plan.clusters, EachRowCounts);
+}
+
 Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
   ReadContext* context = query.context.get();
   RETURN_IF_ERROR(context->CheckGoOn());
   const std::optional<AccessPath>& access = query.plan.access;
   if (access.has_value() && access->exact) return CountAccessPath(context, cluster, *access);
-  if (query.plan.rows_decide && cluster.has_one_file() && AllMayBeSingleSource(cluster.files[0])) {
+  if (query.plan.rows_decide && EachRowCounts(cluster)) {
     return uint64_t{cluster.files[0].high - cluster.files[0].low};
   }
   ConcatenatingIterator chain(context, {&cluster, 1}, access.has_value() ? &*access : nullptr);
@@ -164,6 +171,14 @@ Result<uint64_t> CountMatches(const Query& query) {
   // Those of the offset are counted too.
   const bool is_limited = query.limit > 0 && query.limit <= UINT64_MAX - query.offset;
   const uint64_t limit = is_limited ? query.offset + query.limit : UINT64_MAX;
+  if (query.threads > 1 && !CountsAtOnce(query)) {
+    ASSIGN_OR_RETURN(count, CountParted({.read = NewKeyRead(query.plan.clusters, /*reverse=*/false,
+                                                            query.context->resources),
+                                         .context = query.context.get(),
+                                         .threads = query.threads},
+                                        limit));
+    return std::min(count, limit) - std::min(count, query.offset);
+  }
   for (const Cluster& cluster : query.plan.clusters) {
     if (count >= limit) break;
     ASSIGN_OR_RETURN(const uint64_t here, CountCluster(query, cluster));

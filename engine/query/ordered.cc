@@ -19,6 +19,8 @@
 
 #include "base/memory_account.h"
 #include "base/status_macros.h"
+#include "engine/parallel/key_parts.h"
+#include "engine/parallel/parted_rows.h"
 #include "engine/query/composite_order.h"
 #include "engine/query/query.h"
 #include "engine/query/row_windows.h"
@@ -32,6 +34,8 @@ namespace {
 
 constexpr uint64_t kEntriesFirst = 64;
 constexpr uint64_t kEntriesMax = 4096;
+// The first steps of a walk have few entries: one thread reads as many as make one large step.
+constexpr uint32_t kStepsAlone = 6;
 // Of a part within a value of the first of several columns.
 constexpr uint64_t kWalkedAgainMax = 4 * kEntriesMax;
 // Bytes of the rows that are kept until they are sorted: a part of the read buffers, at most so
@@ -48,22 +52,85 @@ uint64_t MemoryOf(const RowView& row) {
   return bytes;
 }
 
+uint64_t LimitOf(const Query& query) { return query.limit == 0 ? UINT64_MAX : query.limit; }
+
+// A value with more entries than this is streamed, in a read that asks for so many rows.
+uint64_t StreamedMin(const ReadContext& context, uint64_t rows_asked) {
+  if (!context.may_end_early) return ValueRangeIterator::kLargeMin;
+  return std::clamp(rows_asked, kEntriesFirst, ValueRangeIterator::kLargeMin);
+}
+
+// The entry of the position, which a walk of the ranges begins with; takes it out of them. nullopt:
+// the walk begins with its ranges.
+std::optional<format::KeyRange> TakeEntryOfPosition(const Ordering& ordering, KeyRanges* ranges) {
+  const std::optional<Position>& position = ordering.position;
+  if (!position.has_value() || !position->key.has_value()) return std::nullopt;
+  format::KeyRange same = format::EqualRange(*position->entry);
+  const bool has_entry =
+      std::ranges::any_of(*ranges, [&](const auto& range) { return range.Contains(same.low); });
+  if (!has_entry) return std::nullopt;
+  const format::KeyRange rest =
+      ordering.backward ? format::KeyRange{{}, same.low} : format::KeyRange{*same.high, {}};
+  *ranges = Intersect(*ranges, {rest});
+  return same;
+}
+
+// The ranges that the entries are walked by.
+Result<std::unique_ptr<ValueRangeIterator>> StepsOf(const Query& query, KeyRanges ranges,
+                                                    uint64_t large_min) {
+  const Ordering& ordering = *query.ordering;
+  std::vector<ValueRangeIterator::Part> cursors;
+  std::vector<ValueRangeIterator::InMemory> in_memory;
+  for (const Cluster& cluster : query.plan.clusters) {
+    for (const auto& memstore : cluster.memstores) {
+      const std::optional<size_t> index = memstore->FindIndex(ordering.index->id);
+      if (index.has_value()) in_memory.push_back({memstore.get(), *index});
+    }
+    for (const FileSource& source : cluster.files) {
+      const format::IndexId index = ordering.index->id;
+      ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
+      if (section == nullptr) continue;  // Its rows are read for every range.
+      const auto can_go = [file = source.file, index](const Status& status) {
+        return GoesOnWithoutIndex(file, index, status);
+      };
+      cursors.push_back({section->NewCursor(format::IndexPart::kCurrent), can_go});
+      if (source.visible) continue;
+      cursors.push_back({section->NewCursor(format::IndexPart::kOlder), can_go});
+    }
+  }
+  return std::make_unique<ValueRangeIterator>(std::move(cursors), std::move(in_memory),
+                                              std::move(ranges), ordering.backward, large_min);
+}
+
+// What one thread reads of a walk: a range of entries, or the rest of the position's entry.
+struct WalkPart {
+  ValueRangeStep step;
+  bool is_position = false;
+};
+
 class OrderedSource final : public RowSource {
  public:
   explicit OrderedSource(const Query& query)
-      : query_(query),
-        left_(query.limit == 0 ? UINT64_MAX : query.limit),
-        offset_(query.skipped.left),
-        batch_bytes_max_(
-            std::min(query.context->resources.read_buffer_bytes / kBatchPart, kBatchBytesMax)),
-        batch_charge_(query.context->resources.memory, base::MemoryPart::kHits),
-        pieces_(query.context->schema),
-        puts_(query.ordering->index == nullptr ? 0 : query.ordering->index->places()) {}
+      : OrderedSource(query, query.context.get(), LimitOf(query), query.skipped.left) {}
+  /// The rows of the part alone, through another context. Lifetime: these outlive the source.
+  OrderedSource(const Query& query, ReadContext* context, const WalkPart& part)
+      : OrderedSource(query, context, UINT64_MAX, 0) {
+    part_ = &part;
+    batch_bytes_max_ /= query.threads;
+  }
+
+  /// Reads the rows of its part; false: they are streamed instead. Requires: none was read.
+  Result<bool> CollectPart() {
+    has_begun_ = true;
+    RETURN_IF_ERROR(Begin());
+    if (windows_.has_value()) return false;
+    ASSIGN_OR_RETURN(const bool has_rows, Step());
+    return !has_rows || !(stream_.has_value() || windows_.has_value());
+  }
 
   Result<bool> NextBatch(format::RowBatch* batch) override {
     if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
-    RETURN_IF_ERROR(
-        query_.context->cancellation.Check());  // Collected rows are not checked elsewhere.
+    RETURN_IF_ERROR(context_->cancellation.Check());  // Collected rows are not checked elsewhere.
     RowView row;
     if (continues_) {
       ASSIGN_OR_RETURN(row, is_streamed_ ? stream_->NextPiece() : pieces_.Next());
@@ -86,6 +153,17 @@ class OrderedSource final : public RowSource {
   }
 
  private:
+  OrderedSource(const Query& query, ReadContext* context, uint64_t limit, uint64_t offset)
+      : query_(query),
+        context_(context),
+        left_(limit),
+        offset_(offset),
+        batch_bytes_max_(
+            std::min(context->resources.read_buffer_bytes / kBatchPart, kBatchBytesMax)),
+        batch_charge_(context->resources.memory, base::MemoryPart::kHits),
+        pieces_(context->schema),
+        puts_(query.ordering->index == nullptr ? 0 : query.ordering->index->places()) {}
+
   struct Collected {
     std::string entry;
     std::string key;
@@ -98,9 +176,10 @@ class OrderedSource final : public RowSource {
   Result<bool> FindRow();
   Result<bool> Step();
   Status BeginWalk();
-  void BeginAtPosition(KeyRanges* ranges);
+  void BeginAtPosition(format::KeyRange entry);
+  void BeginPart();
+  void TakeStep(const ValueRangeStep& step);
   uint64_t RowsAsked() const { return left_ > UINT64_MAX - offset_ ? UINT64_MAX : left_ + offset_; }
-  uint64_t StreamedMin() const;
   void OpenWindows(format::KeyRange rows);
   Result<bool> NextWindow();
   bool IsAfterPosition(std::string_view key) const;
@@ -113,6 +192,8 @@ class OrderedSource final : public RowSource {
   const format::IndexRecord& index() const { return *query_.ordering->index; }
 
   const Query& query_;
+  ReadContext* const context_;
+  const WalkPart* part_ = nullptr;  // Null: all of the query.
   uint64_t left_;
   uint64_t offset_;  // Rows to pass over.
   bool has_begun_ = false;
@@ -124,9 +205,9 @@ class OrderedSource final : public RowSource {
   format::KeyRange range_;                       // Of entries, for the present walk.
   AccessPath access_;                            // To that range.
   std::vector<Collected> batch_;
-  size_t at_ = 0;                   // In batch_.
-  uint64_t batch_bytes_ = 0;        // Of its rows;
-  const uint64_t batch_bytes_max_;  // beyond this, only keys are kept.
+  size_t at_ = 0;             // In batch_.
+  uint64_t batch_bytes_ = 0;  // Of its rows;
+  uint64_t batch_bytes_max_;  // beyond this, only keys are kept.
   base::MemoryCharge batch_charge_;
   std::vector<Cluster> window_;        // Its clusters, which stream_ may be over.
   std::optional<RowWindows> windows_;  // Of the rows of one entry, or of a read by key.
@@ -141,8 +222,12 @@ class OrderedSource final : public RowSource {
 
 Status OrderedSource::Begin() {
   const Ordering& ordering = *query_.ordering;
-  if (query_.context->meter != nullptr) {
-    query_.context->meter->SetKeys(ReadMeter::KeysAre::kNoPositions);
+  if (context_->meter != nullptr) {
+    context_->meter->SetKeys(ReadMeter::KeysAre::kNoPositions);
+  }
+  if (part_ != nullptr) {
+    BeginPart();
+    return {};
   }
   const auto& access = query_.plan.access;
   if (ordering.index == nullptr) {
@@ -152,67 +237,45 @@ Status OrderedSource::Begin() {
   }
   if (!ordering.walks_index) {
     range_ = format::PresentRange(index().columns.front());
-    return Collect(ConcatenatingIterator(query_.context.get(), query_.plan.clusters,
+    return Collect(ConcatenatingIterator(context_, query_.plan.clusters,
                                          access.has_value() ? &*access : nullptr));
   }
   return BeginWalk();
 }
 
+void OrderedSource::BeginPart() {
+  if (part_->is_position) return BeginAtPosition(part_->step.keys);
+  TakeStep(part_->step);
+}
+
 Status OrderedSource::BeginWalk() {
   const Ordering& ordering = *query_.ordering;
   KeyRanges ranges = ordering.ranges;
-  BeginAtPosition(&ranges);
-  std::vector<ValueRangeIterator::Part> cursors;
-  std::vector<ValueRangeIterator::InMemory> in_memory;
-  for (const Cluster& cluster : query_.plan.clusters) {
-    for (const auto& memstore : cluster.memstores) {
-      const std::optional<size_t> index = memstore->FindIndex(ordering.index->id);
-      if (index.has_value()) in_memory.push_back({memstore.get(), *index});
-    }
-    for (const FileSource& source : cluster.files) {
-      const format::IndexId index = ordering.index->id;
-      ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index));
-      if (section == nullptr) continue;  // Its rows are read for every range.
-      const auto can_go = [file = source.file, index](const Status& status) {
-        return GoesOnWithoutIndex(file, index, status);
-      };
-      cursors.push_back({section->NewCursor(format::IndexPart::kCurrent), can_go});
-      if (source.visible) continue;
-      cursors.push_back({section->NewCursor(format::IndexPart::kOlder), can_go});
-    }
-  }
-  stepper_ =
-      std::make_unique<ValueRangeIterator>(std::move(cursors), std::move(in_memory),
-                                           std::move(ranges), ordering.backward, StreamedMin());
+  std::optional<format::KeyRange> entry = TakeEntryOfPosition(ordering, &ranges);
+  if (entry.has_value()) BeginAtPosition(*std::move(entry));
+  ASSIGN_OR_RETURN(stepper_,
+                   StepsOf(query_, std::move(ranges), StreamedMin(*context_, RowsAsked())));
   return {};
 }
 
-// Begins with the rows that have the entry of the position and come after it, and takes the entry
-// out of the ranges. Other rows of the entry are not looked at.
-void OrderedSource::BeginAtPosition(KeyRanges* ranges) {
-  const std::optional<Position>& position = query_.ordering->position;
-  if (!position.has_value() || !position->key.has_value()) return;
-  const format::KeyRange same = format::EqualRange(*position->entry);
-  const bool has_entry =
-      std::ranges::any_of(*ranges, [&](const auto& range) { return range.Contains(same.low); });
-  if (!has_entry) return;
-  const format::KeyRange rest =
-      query_.ordering->backward ? format::KeyRange{{}, same.low} : format::KeyRange{*same.high, {}};
-  *ranges = Intersect(*ranges, {rest});
-  range_ = same;
+// Begins with the rows that have the entry of the position and come after it. Other rows of the
+// entry are not looked at.
+void OrderedSource::BeginAtPosition(format::KeyRange entry) {
+  const std::string& key = *query_.ordering->position->key;
+  range_ = std::move(entry);
   access_ = AccessInOrder(index(), range_);
   format::KeyRange rows;
   if (query_.ordering->keys_fall) {
-    rows.high = *position->key;
+    rows.high = key;
   } else {
-    rows.low = *position->key + '\0';
+    rows.low = key + '\0';
   }
   OpenWindows(Intersect(query_.plan.within, rows));
 }
 
 // The rows of the present access, some keys after the other.
 void OrderedSource::OpenWindows(format::KeyRange rows) {
-  windows_.emplace(query_.context->view, query_.context->schema.merged, std::move(rows),
+  windows_.emplace(context_->view, context_->schema.merged, std::move(rows),
                    query_.ordering->keys_fall);
 }
 
@@ -220,21 +283,15 @@ void OrderedSource::OpenWindows(format::KeyRange rows) {
 // read that ends early should not find those of all sources first.
 bool OrderedSource::Windows() const {
   return query_.ordering->keys_fall ||
-         (query_.context->may_end_early &&
+         (context_->may_end_early &&
           !std::ranges::all_of(query_.plan.clusters,
                                [](const Cluster& cluster) { return cluster.has_one_file(); }));
-}
-
-// A value with more entries than this is streamed.
-uint64_t OrderedSource::StreamedMin() const {
-  if (!query_.context->may_end_early) return ValueRangeIterator::kLargeMin;
-  return std::clamp(RowsAsked(), kEntriesFirst, ValueRangeIterator::kLargeMin);
 }
 
 // Where rows of a value are looked at key by key, keys are positions; else where the next range
 // begins is one.
 void OrderedSource::TellProgress() {
-  ReadMeter* const meter = query_.context->meter.get();
+  ReadMeter* const meter = context_->meter.get();
   if (meter == nullptr) return;
   const bool backward = query_.ordering->backward;
   const bool by_key =
@@ -259,7 +316,7 @@ Result<bool> OrderedSource::NextWindow() {
     windows_.reset();
     return false;
   }
-  ConcatenatingIterator chain(query_.context.get(), window_, &access_);
+  ConcatenatingIterator chain(context_, window_, &access_);
   if (!query_.ordering->keys_fall) {
     stream_.emplace(std::move(chain));
     return true;
@@ -306,7 +363,7 @@ Result<bool> OrderedSource::FindRow() {
       ASSIGN_OR_RETURN(const bool has_window, NextWindow());
       if (has_window) continue;
     }
-    if (stepper_ == nullptr) return false;
+    if (stepper_ == nullptr && parts_.empty()) return false;
     ASSIGN_OR_RETURN(const bool more, Step());
     if (!more) return false;
   }
@@ -323,15 +380,20 @@ Result<RowView> OrderedSource::ViewOf(const Collected& collected) {
   return pieces_.Next();
 }
 
+void OrderedSource::TakeStep(const ValueRangeStep& step) {
+  is_large_ = step.is_large;
+  parts_ = CutByFirstColumn(index(), step.keys);
+  if (!query_.ordering->backward) std::reverse(parts_.begin(), parts_.end());
+}
+
 // Reads the next range of values; false when there is none.
 Result<bool> OrderedSource::Step() {
   do {
     while (parts_.empty()) {
-      ASSIGN_OR_RETURN(std::optional<ValueRangeStep> stepped, stepper_->Next(entries_));
+      if (stepper_ == nullptr) return false;
+      ASSIGN_OR_RETURN(const std::optional<ValueRangeStep> stepped, stepper_->Next(entries_));
       if (!stepped.has_value()) return false;
-      is_large_ = stepped->is_large;
-      parts_ = CutByFirstColumn(index(), stepped->keys);
-      if (!query_.ordering->backward) std::reverse(parts_.begin(), parts_.end());
+      TakeStep(*stepped);
     }
     range_ = std::move(parts_.back());
     parts_.pop_back();
@@ -344,7 +406,7 @@ Result<bool> OrderedSource::Step() {
     OpenWindows(query_.plan.within);
     return true;
   }
-  ConcatenatingIterator chain(query_.context.get(), query_.plan.clusters, &access_);
+  ConcatenatingIterator chain(context_, query_.plan.clusters, &access_);
   if (is_large_) {
     stream_.emplace(std::move(chain));
     TellProgress();
@@ -360,9 +422,9 @@ Result<bool> OrderedSource::Step() {
 // Every part within a value of the first column reads the entries that leave out the second one
 // again. Where they are many, the rest of the value becomes one part.
 Status OrderedSource::TakeWholeIfCheaper() {
-  ASSIGN_OR_RETURN(const EntryCount entries,
-                   CountEntries(query_.plan.clusters, access_, Precision::kAtMost,
-                                query_.context->cancellation));
+  ASSIGN_OR_RETURN(
+      const EntryCount entries,
+      CountEntries(query_.plan.clusters, access_, Precision::kAtMost, context_->cancellation));
   if (entries.total() <= kWalkedAgainMax) return {};
   taken_whole_ = access_.paths[0].ranges[0];
   if (query_.ordering->backward) {
@@ -387,7 +449,7 @@ Status OrderedSource::Collect(ConcatenatingIterator chain) {
     ASSIGN_OR_RETURN(const bool is_row, NextOf(&chain, range_));
     if (!is_row) break;
     Collected& row = batch_.emplace_back(Collected{entry_, {}, std::nullopt});
-    if (ReadMeter* const meter = query_.context->meter.get()) [[unlikely]] {
+    if (ReadMeter* const meter = context_->meter.get()) [[unlikely]] {
       batch_keys_bytes += sizeof(Collected) + row.entry.size() + chain.key().size();
       RETURN_IF_ERROR(meter->CheckMemory(batch_bytes_ + batch_keys_bytes));
     }
@@ -437,9 +499,78 @@ Result<bool> OrderedSource::NextOf(ConcatenatingIterator* chain, const format::K
   }
 }
 
+// A step of a walk, for one thread.
+class PartOfWalk final : public ReadPart {
+ public:
+  PartOfWalk(const Query& query, WalkPart part) : query_(query), part_(std::move(part)) {}
+
+  Result<std::unique_ptr<RowSource>> Open(ReadContext* context) override {
+    auto rows = std::make_unique<OrderedSource>(query_, context, part_);
+    ASSIGN_OR_RETURN(holds_rows_, rows->CollectPart());
+    return std::unique_ptr<RowSource>(std::move(rows));
+  }
+  bool holds_rows() const override { return holds_rows_; }
+  Result<uint64_t> Count(ReadContext* context) override {
+    OrderedSource rows(query_, context, part_);
+    format::RowBatch batch;
+    uint64_t count = 0;
+    while (true) {
+      ASSIGN_OR_RETURN(const bool more, rows.NextBatch(&batch));
+      if (!more) return count;
+      count += batch.continues() ? 0 : batch.size();
+    }
+  }
+
+ private:
+  const Query& query_;
+  const WalkPart part_;
+  bool holds_rows_ = false;
+};
+
+// A walk of which several threads read the steps. Each has its rows in order by itself.
+class ParallelWalk final : public PartedRead {
+ public:
+  explicit ParallelWalk(const Query& query)
+      : query_(query),
+        entries_max_(std::min(2 * PartSize::Of(query.context->resources).rows, kEntriesMax)) {}
+
+  Result<std::unique_ptr<ReadPart>> Cut() override {
+    if (steps_ == nullptr) {
+      KeyRanges ranges = query_.ordering->ranges;
+      std::optional<format::KeyRange> entry = TakeEntryOfPosition(*query_.ordering, &ranges);
+      const uint64_t limit = LimitOf(query_), offset = query_.skipped.left;
+      const uint64_t asked = limit > UINT64_MAX - offset ? UINT64_MAX : limit + offset;
+      ASSIGN_OR_RETURN(steps_,
+                       StepsOf(query_, std::move(ranges), StreamedMin(*query_.context, asked)));
+      if (entry.has_value()) {
+        return std::unique_ptr<ReadPart>(std::make_unique<PartOfWalk>(
+            query_, WalkPart{{.keys = *std::move(entry)}, /*is_position=*/true}));
+      }
+    }
+    ASSIGN_OR_RETURN(std::optional<ValueRangeStep> step, steps_->Next(entries_));
+    if (!step.has_value()) return std::unique_ptr<ReadPart>();
+    entries_ = std::min(entries_ * 2, entries_max_);
+    return std::unique_ptr<ReadPart>(
+        std::make_unique<PartOfWalk>(query_, WalkPart{*std::move(step), /*is_position=*/false}));
+  }
+
+ private:
+  const Query& query_;
+  const uint64_t entries_max_;
+  std::unique_ptr<ValueRangeIterator> steps_;
+  uint64_t entries_ = std::min(kEntriesFirst, entries_max_);
+};
+
 }  // namespace
 
 std::unique_ptr<RowSource> OpenOrdered(const Query& query) {
+  if (query.threads > 1) {
+    return NewPartedRows({.read = std::make_unique<ParallelWalk>(query),
+                          .context = query.context.get(),
+                          .threads = query.threads,
+                          .alone = kStepsAlone},
+                         query.limit, query.skipped.left);
+  }
   return std::make_unique<OrderedSource>(query);
 }
 

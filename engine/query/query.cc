@@ -7,6 +7,9 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/parallel/key_parts.h"
+#include "engine/parallel/key_read.h"
+#include "engine/parallel/parted_rows.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/query/global_access.h"
 #include "engine/query/scan.h"
@@ -382,6 +385,33 @@ void NotePlan(const QueryRequest& request, const Query& query) {
   request.trace->SetPlan(std::move(plan));
 }
 
+// How many threads may read the query: one that scans, unless counts have found where it begins,
+// or one that walks an index in its order.
+uint32_t ThreadsOf(const QueryRequest& request, const Query& query) {
+  if (request.options.threads <= 1) return 1;
+  if (!query.ordering.has_value() && query.skipped.by_counts > 0) return 1;
+  // The steps of a walk over several columns are not apart: one may take in the next ones.
+  const bool walks = query.ordering.has_value() && query.ordering->walks_index &&
+                     query.ordering->index->columns.size() == 1;
+  if (!walks && (query.plan.access.has_value() || query.ordering.has_value())) return 1;
+  const PartSize size = PartSize::Of(request.resources);
+  const uint64_t parts = walks ? query.plan.entries.total() / size.rows
+                               : PartsIn(query.plan.clusters, size, kPartsMin);
+  const uint64_t asked = query.limit == 0 || query.context->predicate.has_value()
+                             ? UINT64_MAX
+                             : query.limit / size.rows + query.offset / size.rows + 1;
+  return ThreadsFor(*query.context, request.options.threads, std::min(parts, asked));
+}
+
+// What is explained is counted by one thread.
+void SettleThreads(uint32_t threads, PlanPurpose purpose, Query* query) {
+  if (purpose != PlanPurpose::kExplanation) {
+    query->threads = threads;
+  } else if (threads > 1) {
+    query->plan.reason += "; by up to " + std::to_string(threads) + " threads";
+  }
+}
+
 // Prepares the query with its predicate bound.
 Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
                            BoundPredicate predicate, TableView view) {
@@ -392,7 +422,6 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
               .offset = request.query.offset,
               .reverse = false};
   const ReadLimits limits = request.Limits();
-  const base::Cancellation& cancellation = limits.cancellation;
   view.point.older_decide = request.query.any_version;
   ASSIGN_OR_RETURN(ReadSchema schema, ReadSchema::Make(view, request.options));
   view.point = schema.point;
@@ -416,13 +445,13 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   schema.Decode(ordering, predicate);
   // An ordered count reads its rows.
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
-  ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, cancellation,
+  ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, limits.cancellation,
                                          KeysFrom(request), schema.matched));
   if (query.plan.access.has_value()) SettleScanFirst(limits, &query.plan);
   const bool is_condition_of_order =
       order != nullptr && IsConditionOf(predicate, query.plan, *order);
   if (query.ordering.has_value()) {
-    RETURN_IF_ERROR(PlanOrdering(*view.table, predicate, asked, cancellation, &query));
+    RETURN_IF_ERROR(PlanOrdering(*view.table, predicate, asked, limits.cancellation, &query));
   } else if (request.from != nullptr && request.from->before && purpose != PlanPurpose::kCount) {
     query.reverse = true;
     if (query.plan.access.has_value()) {
@@ -451,6 +480,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   if (purpose != PlanPurpose::kCount) RETURN_IF_ERROR(SkipOffset(&query, is_condition_of_order));
   NotePlan(request, query);
   RETURN_IF_ERROR(CheckPlannedCost(query, purpose));
+  SettleThreads(ThreadsOf(request, query), purpose, &query);
   return query;
 }
 
@@ -527,6 +557,13 @@ std::unique_ptr<RowSource> OpenQuery(const Query& query) {
         ConcatenatingIterator(query.context.get(), {}, /*access=*/nullptr), query.limit);
   }
   if (query.ordering.has_value()) return OpenOrdered(query);
+  if (query.threads > 1) {
+    return NewPartedRows(
+        {.read = NewKeyRead(query.plan.clusters, query.reverse, query.context->resources),
+         .context = query.context.get(),
+         .threads = query.threads},
+        query.limit, query.skipped.left);
+  }
   const AccessPath* access = query.plan.access.has_value() ? &*query.plan.access : nullptr;
   return std::make_unique<LimitIterator>(
       ConcatenatingIterator(query.context.get(), query.plan.clusters, access, query.reverse),

@@ -33,6 +33,7 @@ struct Query {
   uint64_t offset = 0;   ///< Rows that are passed over first.
   Skipped skipped = {};  ///< Of the offset.
   bool reverse = false;  ///< Without an ordering: from the last key on.
+  uint32_t threads = 1;  ///< That may read it.
 };
 
 /// Errors: kNotFound, kInvalidArgument (see BoundPredicate::Bind, ReadSchema::Make, PlanQuery; an

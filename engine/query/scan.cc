@@ -9,6 +9,9 @@
 
 #include "base/status_macros.h"
 #include "engine/counting/offset.h"
+#include "engine/parallel/key_parts.h"
+#include "engine/parallel/key_read.h"
+#include "engine/parallel/parted_rows.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/read/concatenating_iterator.h"
 
@@ -26,6 +29,17 @@ struct PreparedScan {
   std::unique_ptr<ReadContext> context;
   std::vector<Cluster> clusters;
 };
+
+// How many threads may read the scan.
+uint32_t ThreadsOf(const ScanRequest& request, const PreparedScan& prepared) {
+  if (request.options.threads <= 1) return 1;
+  const ScanOptions& scan = request.scan;
+  const PartSize size = PartSize::Of(request.resources);
+  const uint64_t asked =
+      scan.limit == 0 ? UINT64_MAX : scan.limit / size.rows + scan.offset / size.rows + 1;
+  return ThreadsFor(*prepared.context, request.options.threads,
+                    std::min(PartsIn(prepared.clusters, size, kPartsMin), asked));
+}
 
 format::KeyRange KeysOf(const std::string& start, const std::string& end) {
   format::KeyRange keys{start, std::nullopt};
@@ -226,7 +240,17 @@ Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, const Ke
   if (request.is_whole && scan.limit == 0) RETURN_IF_ERROR(CheckScanCost(*context, clusters));
   const auto prepared =
       std::make_shared<const PreparedScan>(PreparedScan{std::move(context), std::move(clusters)});
-  std::unique_ptr<RowSource> source = std::make_unique<LimitIterator>(
+  const uint32_t threads = skipped.by_counts > 0 ? 1 : ThreadsOf(request, *prepared);
+  std::unique_ptr<RowSource> source;
+  if (threads > 1) {
+    source = NewPartedRows({.read = NewKeyRead(prepared->clusters, scan.reverse, request.resources),
+                            .context = prepared->context.get(),
+                            .threads = threads},
+                           scan.limit, skipped.left, passed);
+    source->Keep(prepared);
+    return source;
+  }
+  source = std::make_unique<LimitIterator>(
       ConcatenatingIterator(prepared->context.get(), prepared->clusters,
                             /*access=*/nullptr, scan.reverse),
       scan.limit, skipped.left, passed);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/executor.h"
 #include "base/file_system.h"
 #include "base/memory_account.h"
 #include "engine/region/overlaps.h"
@@ -27,6 +28,9 @@ struct ReadResources {
   base::Clock* clock = nullptr;           ///< For budgets of time; null: they are no limit.
   /// That conditions and groups may call; null: none. Used where these are bound.
   const format::FunctionRegistry* functions = nullptr;
+  /// Runs what helps the read (engine/parallel); null: the caller reads alone.
+  base::Executor* readers = nullptr;
+  uint64_t part_bytes = 256 << 10;  ///< About those of the parts that it is cut into then.
 };
 
 }  // namespace tandem::engine

@@ -25,8 +25,10 @@ class ReadTrace {
   void Begin(const ReadCounters* counters) { running_.push_back(counters); }
   void End(const ReadCounters* counters) {
     std::erase(running_, counters);
-    Add(*counters, &ended_);
+    Add(*counters);
   }
+  /// What was looked at by another read, which did not begin here: a part that another thread read.
+  void Add(const ReadCounters& counters) { Add(counters, &ended_); }
 
   /// The plan with what was looked at so far.
   Explanation Explain() const {

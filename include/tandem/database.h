@@ -435,9 +435,10 @@ class Database {
   /// conditions have for the column does not change: an index of another type serves those that
   /// are cast to its type. A file with a value of more than kIndexKeyBytesMax in a kBytes column is
   /// read without the index. A unique index refuses nothing before EnforceUnique; one that its
-  /// table is created with does from the start. Errors: kNotFound (table), kAlreadyExists,
-  /// kInvalidArgument (name, columns, limits), kReadOnly, kIoError, kNoSpace: the index was not
-  /// added, and a crash before the next change of a table may show it.
+  /// table is created with does from the start. Errors: kNotFound (table), kAlreadyExists (name, or
+  /// an index of the same definition), kInvalidArgument (name, columns, limits), kReadOnly,
+  /// kIoError, kNoSpace: the index was not added, and a crash before the next change of a table may
+  /// show it.
   Status CreateIndex(std::string_view table, const IndexOptions& index);
   /// Checks that no two rows have the same entry of a unique index that was added to a table, and
   /// refuses writes that would give two rows the same from then on (UniqueState). Finds duplicates

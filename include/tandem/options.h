@@ -179,6 +179,12 @@ struct ReadOptions {
   /// until the call, or its cursor, has ended.
   const std::atomic<bool>* cancelled = nullptr;
   ReadBudget budget = {};  ///< Of the call and its cursor together.
+  /// How many threads may work for Scan, Query, Count and Aggregate of this call, the caller's
+  /// included; 1 to kReadThreadsMax. The rows and their order are the same. Others are taken only
+  /// where the read has parts that are large enough, and while fewer of them run than the machine
+  /// has processors; they end with the cursor. It pays where rows are filtered or unpacked: rows
+  /// that are in the cache and are all returned come no faster.
+  uint32_t threads = 1;
 };
 
 /// Row keys. There are none if `end` is not above `start`.

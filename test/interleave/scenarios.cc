@@ -1,6 +1,8 @@
 // See scenarios.h. Row keys below "m" lie in the first region where there are two.
 #include "test/interleave/scenarios.h"
 
+#include <functional>
+#include <string>
 #include <utility>
 
 #include "tools/generator/tuning.h"
@@ -229,6 +231,45 @@ EngineScenario OverlapsBesideAMerge() {
             {[&] { world.Query("0"); }, [&] { world.Query("1"); }}};
   };
   return scenario;
+}
+
+// Each row is a part of the scan.
+EngineScenario ScanOnThreads(std::string name, std::function<Threads(World&)> threads) {
+  EngineScenario scenario{.name = std::move(name), .plan = {.tuning = QuietTuning()}};
+  scenario.plan.tuning.memstore_bytes = 64;
+  scenario.prepare = [](World& world) {
+    world.Write({{"a", "0"}, {"b", "0"}, {"c", "0"}, {"d", "0"}, {"e", "0"}, {"f", "0"}});
+    world.Flush();
+    world.Write({{"b", "1"}, {"g", "1"}});
+  };
+  scenario.threads = std::move(threads);
+  return scenario;
+}
+
+EngineScenario AScanOnThreadsBesideAFlush() {
+  return ScanOnThreads("AScanOnThreadsBesideAFlush", [](World& world) -> Threads {
+    return {{[&] { world.Scan(3); }},
+            {[&] {
+               world.Write({{"c", "2"}, {"h", "2"}});
+             },
+             [&] { world.Flush(); }}};
+  });
+}
+
+EngineScenario AScanOnThreadsBesideASplit() {
+  return ScanOnThreads("AScanOnThreadsBesideASplit", [](World& world) -> Threads {
+    return {{[&] { world.Scan(3); }, [&] { world.Scan(2); }},
+            {[&] { world.Split("d"); },
+             [&] {
+               world.Write({{"a", "2"}, {"f", "2"}});
+             }}};
+  });
+}
+
+EngineScenario AScanOnThreadsBesideClose() {
+  return ScanOnThreads("AScanOnThreadsBesideClose", [](World& world) -> Threads {
+    return {{[&] { world.Scan(3); }}, {[&] { world.Close(); }}};
+  });
 }
 
 // Batches over both halves, and reads that began before the region was split.
@@ -694,6 +735,9 @@ std::vector<EngineScenario> EngineScenarios() {
                                            CloseBesideCalls(),
                                            SnapshotGoesWhileACompactionBegins(),
                                            OverlapsBesideAMerge(),
+                                           AScanOnThreadsBesideAFlush(),
+                                           AScanOnThreadsBesideASplit(),
+                                           AScanOnThreadsBesideClose(),
                                            ASplitBesideWritersAndReaders(),
                                            SplitsBesideFlushesAndMerges(),
                                            ASplitThenAPowerCut(),

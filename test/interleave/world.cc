@@ -428,9 +428,11 @@ void World::LookFor(const std::string& table) {
   });
 }
 
-void World::Scan() {
-  Call call(this, "scan");
-  auto cursor = engine_->Scan({}, "t", {});
+void World::Scan(uint32_t threads) {
+  Call call(this, threads == 1 ? "scan" : "scan on " + std::to_string(threads) + " threads");
+  ReadOptions read;
+  read.threads = threads;
+  auto cursor = engine_->Scan(read, "t", {});
   call.End();
   if (!cursor.has_value()) return call.RecordStatus(cursor.status(), nullptr);
   const std::vector<ModelRow> rows = Collect(std::move(cursor), call.text());

@@ -106,7 +106,8 @@ class World {
   void Get(const std::string& row);
   /// Whether there is a table of this name.
   void LookFor(const std::string& table);
-  void Scan();
+  /// By so many threads at most.
+  void Scan(uint32_t threads = 1);
   /// Rows whose "c" is `value`, by the index.
   void Query(const std::string& value);
   void Count(const std::string& value);

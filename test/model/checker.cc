@@ -52,6 +52,7 @@ std::string Describe(const ReadOptions& read) {
   if (read.as_of.has_value()) text += " as of " + std::to_string(*read.as_of);
   if (read.since.has_value()) text += " since " + std::to_string(*read.since);
   if (read.pieces) text += " in pieces";
+  if (read.threads > 1) text += " on " + std::to_string(read.threads) + " threads";
   return text + (read.snapshot != nullptr ? " at a snapshot" : "");
 }
 

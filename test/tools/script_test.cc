@@ -138,6 +138,7 @@ BOOST_AUTO_TEST_SUITE(scripts)
 
 BOOST_AUTO_TEST_CASE(UsageErrorsSayWhatToDo) { Run("usage"); }
 BOOST_AUTO_TEST_CASE(RowsAreWrittenReadAndDeleted) { Run("rows"); }
+BOOST_AUTO_TEST_CASE(ThreadsReadTheSameRows) { Run("threads"); }
 BOOST_AUTO_TEST_CASE(QueriesAreAnsweredAndExplained) { Run("query"); }
 BOOST_AUTO_TEST_CASE(PagesTuplesAndBudgets) { Run("pages"); }
 BOOST_AUTO_TEST_CASE(SlowQueriesAreLoggedAndIndexesAdvised) { Run("advice"); }

@@ -694,6 +694,7 @@ bool Generator::AskForCovered(ReadOptions* read) {
 
 ReadOptions Generator::NewRead() {
   ReadOptions read;
+  if (dice_.Chance(40)) read.threads = 2 + static_cast<uint32_t>(dice_.Below(3));
   if (AskForCovered(&read)) return read;
   if (dice_.Chance(50)) read.versions = 1 + static_cast<uint32_t>(dice_.Below(4));
   if (dice_.Chance(30)) {

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "tandem/limits.h"
 #include "tools/row_keys/generator.h"
+#include "tools/tandem/all_options.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/help_text.h"
 #include "tools/tandem/suggest.h"
@@ -24,57 +25,6 @@ constexpr const char* kColumnHelp =
 constexpr const char* kRowKeyHelp =
     "The fields of row keys: 'salt(8), user:text, at:timestamp desc'";
 constexpr const char* kRowHelp = "Row key, or FIELD=VALUE for each field of it";
-
-/// All that any verb can be asked for; the library binds to its members.
-struct Arguments {
-  DemoOptions demo;
-  CreateOptions create;
-  ImportOptions import;
-  PutOptions put;
-  DeleteOptions remove;
-  GetOptions get;
-  ScanVerbOptions scan;
-  QueryVerbOptions query;
-  ExplainOptions explain;
-  CountOptions count;
-  InfoOptions info;
-  RegionsVerbOptions regions;
-  DuVerbOptions du;
-  DumpOptions dump;
-  ManifestOptions manifest;
-  VerifyOptions verify;
-  FlushOptions flush;
-  CompactOptions compact;
-  SplitVerbOptions split;
-  MergeRegionsVerbOptions merge_regions;
-  DropVerbOptions drop;
-  TruncateVerbOptions truncate;
-  RenameVerbOptions rename;
-  CopyTableOptions copy_table;
-  AlterVerbOptions alter;
-  FamilyVerbOptions family;
-  ObserversVerbOptions observers;
-  IndexVerbOptions index;
-  SnapshotVerbOptions snapshot;
-  SequenceVerbOptions sequence;
-  ClockOptions clock;
-  ExportOptions exported;
-  SalvageVerbOptions salvage;
-  StressOptions stress;
-  ReplayOptions replay;
-  SplitKeysOptions split_keys;
-  SimulateOptions simulate;
-  LintOptions lint;
-  EmulateOptions emulate;
-  CheckpointOptions checkpoint;
-  BackupOptions backup;
-  RestoreOptions restore;
-  AttachVerbOptions attach;
-  RestoreTableVerbOptions restore_table;
-  VersionOptions version;
-  std::string output;
-  bool verbose = false;
-};
 
 /// The library takes "-1" for a very large count, and a larger one for the largest.
 std::string CheckCount(const std::string& text) {
@@ -134,6 +84,7 @@ class Grammar {
   void AddFields(CLI::App* verb, const char* name, FieldArguments* fields);
   void AddTimes(CLI::App* verb, ReadArguments* read);
   void AddBudget(CLI::App* verb, std::string* budget);
+  CLI::Option* AddThreads(CLI::App* verb, ReadArguments* read);
   void AddTokens(CLI::App* verb, PageArguments* page);
   void AddOffset(CLI::App* verb, PageArguments* page);
   void AddColumns(CLI::App* verb, const char* name, ReadArguments* read);
@@ -261,6 +212,10 @@ void Grammar::AddBudget(CLI::App* verb, std::string* budget) {
   verb->add_option("--budget", *budget, "Stop above rows=N,blocks=N,bytes=64MiB,ms=N,memory=16MiB");
 }
 
+CLI::Option* Grammar::AddThreads(CLI::App* verb, ReadArguments* read) {
+  return verb->add_option("--threads", read->threads, "Threads that may read; default 1");
+}
+
 void Grammar::AddTokens(CLI::App* verb, PageArguments* page) {
   CLI::Option* after = verb->add_option("--after", page->after, "Go on after this token");
   verb->add_option("--before", page->before, "Rows before this token, the nearest first")
@@ -385,6 +340,7 @@ void Grammar::AddReads() {
   AddTimes(verb, &scan.read);
   AddTokens(verb, &scan.page);
   AddBudget(verb, &scan.budget);
+  AddThreads(verb, &scan.read)->group("");  // Its text says what it is: a screen is full.
   verb->add_option("--parts", scan.parts, "Print ranges of keys, about equal work each, and no row")
       ->check(CLI::Range(uint32_t{1}, uint32_t{kSplitPartsMax}));
 }
@@ -425,8 +381,10 @@ void Grammar::AddQueries() {
     AddLimit(verb, &options->limit);
     AddOffset(verb, &options->page);
     AddPredicate(verb, options);
+    AddThreads(verb, &options->read)->group("");
   }
   AddPredicate(count, &arguments_.count);
+  AddThreads(count, &arguments_.count.read);
   AddLimit(count, &arguments_.count.limit);
   AddGroups(count, &arguments_.count.groups);
   AddGroups(explain, &arguments_.explain.groups);
@@ -540,6 +498,7 @@ void Grammar::AddMaintenance() {
   verb->add_option("-o,--file", exported.to, "Write into this file; default: standard output");
   AddRange(verb, &exported.range);
   AddTimes(verb, &exported.read);
+  AddThreads(verb, &exported.read);
   CLI::Option* files = verb->add_option("--files", exported.files,
                                         "Write store files into this new directory, for 'attach'");
   for (const char* text :

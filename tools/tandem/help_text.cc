@@ -124,19 +124,19 @@ Prints the kept values of a column: each from its time to that of the next one.
 Prints rows in the order of their keys. Of a table with a typed row key also by fields:
          tandem scan shop/ visits user=ann --newest 3
          tandem scan shop/ visits user=ann --from at=2026-01-01 --to at=2026-02-01
-By fields, keys with a salt come in the order of their fields.
+By fields, keys with a salt come in the order of their fields. --threads N: N threads read.
 )"},
     {"query",
-     R"(Example: tandem query shop/ orders "state = 'open' AND total > 99" --select total --limit 5
+     R"(Example: tandem query shop/ orders "state = 'open' AND total > 1000" --select total
 
 Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX, CONTAINS,
 LIKE 'p%' or '%p%', REGEXP, IS NULL, AND, OR, NOT. _row is the row key. Without one: every row.
-Page by page: --limit 20 --token, then with --after and the token; or --page 3 --page-size 20.
+Page by page: --limit 20 --token, then --after and the token; or --page 3. --threads N: N read.
 )"},
     {"explain",
      R"(Example: tandem explain shop/ orders "state = 'open'"
 
-Runs a query and tells how. tandem/explanation.h says what each figure is.
+Runs a query and tells how, or what --threads N would change. tandem/explanation.h has all.
 )"},
     {"count",
      R"(Example: tandem count shop/ orders "state = 'open'" --as-of 2024-06-30T00:00:00Z

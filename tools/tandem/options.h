@@ -116,6 +116,7 @@ struct ReadArguments {
   uint32_t versions = 1;
   std::string as_of, since;  ///< Microseconds or RFC 3339; empty: no bound.
   std::string snapshot;      ///< A named one; empty: the present.
+  uint32_t threads = 1;      ///< That may read.
 };
 /// What a read may cost, and where it goes on: what scan and the queries share. 0 and empty: no
 /// limit.

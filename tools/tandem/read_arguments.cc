@@ -82,6 +82,7 @@ Result<ReadOptions> ReadOptionsOf(const ReadArguments& arguments) {
   }
   ReadOptions read;
   read.versions = arguments.versions;
+  read.threads = arguments.threads;
   ASSIGN_OR_RETURN(ColumnSelection selection, ParseColumns(arguments.columns));
   read.columns = std::move(selection.columns);
   read.families = std::move(selection.families);
