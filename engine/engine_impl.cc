@@ -188,6 +188,7 @@ void EngineImpl::BuildCommitQueue() {
                          .applier = applier_.get(),
                          .snapshots = snapshots_.get(),
                          .time = &time_,
+                         .clock = environment_.clock,
                          .health = &health_,
                          .jobs = jobs_.get(),
                          .regions = regions,

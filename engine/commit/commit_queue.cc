@@ -74,7 +74,8 @@ struct CommitQueue::Request {
 CommitQueue::CommitQueue(CommitDependencies dependencies, format::SequenceNumber last)
     : deps_(std::move(dependencies)),
       last_sequence_(last.value),
-      buffered_write_(deps_.jobs, base::Priority::kHigh, [this] { WriteBufferedInBackground(); }) {}
+      buffered_write_(deps_.jobs, base::Priority::kHigh, [this] { WriteBufferedInBackground(); }),
+      delay_(deps_.delay_micros_max) {}
 
 Status CommitQueue::Commit(WritePlan* plan, Durability durability) {
   // Regions are flushed one at a time, so only the log keeps a batch over several of them atomic if
@@ -176,7 +177,9 @@ Status CommitQueue::WriteBuffered() {
 Status CommitQueue::Submit(Request* request) {
   if (Enqueue(request)) {
     const Group group = TakeGroup();
-    Finish(group, Lead(group));
+    const Status status = Lead(group);
+    NoteGroup(group);
+    Finish(group, status);
     Guarded([this] {
       deps_.after_group();
       return Status();
@@ -192,6 +195,7 @@ bool CommitQueue::Enqueue(Request* request) {
     base::MutexLock lock(mutex_);
     (queue_last_ == nullptr ? queue_first_ : queue_last_->next) = request;
     queue_last_ = request;
+    if (++queued_ == delay_.expected()) all_queued_.NotifyOne();
     if (!leading_) return leading_ = true;
   }
   return request->Wait() == Request::State::kLeads;
@@ -199,6 +203,7 @@ bool CommitQueue::Enqueue(Request* request) {
 
 CommitQueue::Group CommitQueue::TakeGroup() {
   base::MutexLock lock(mutex_);
+  AwaitWriters();
   Group group;
   group.first = queue_first_;
   for (Request* request = queue_first_; request != nullptr; request = request->next) {
@@ -210,13 +215,31 @@ CommitQueue::Group CommitQueue::TakeGroup() {
     group.last = request;
     group.bytes += request->bytes();
     group.batches += request->plan != nullptr ? 1 : 0;
+    ++group.requests;
     if (request->plan != nullptr && request->plan->reads()) group.last_reader = request;
     group.durability = std::max(group.durability, request->durability);
   }
+  queued_ -= group.requests;
   queue_first_ = group.last->next;
   if (queue_first_ == nullptr) queue_last_ = nullptr;
   group.last->next = nullptr;
   return group;
+}
+
+// The leader is the first in the queue; those whom it waits for queue behind it.
+void CommitQueue::AwaitWriters() {
+  const Request& leader = *queue_first_;
+  if (leader.durability != Durability::kSynced || leader.needs_own_group()) return;
+  if (!delay_.IsDue(queued_)) return;
+  while (queued_ < delay_.expected() && all_queued_.WaitFor(mutex_, delay_.micros())) {
+  }
+  delay_.NoteDelay(queued_);
+}
+
+void CommitQueue::NoteGroup(const Group& group) {
+  if (group.durability != Durability::kSynced) return;
+  base::MutexLock lock(mutex_);
+  delay_.NoteGroup(group.requests, queued_, sync_micros_);
 }
 
 Status CommitQueue::Lead(const Group& group) {
@@ -412,9 +435,16 @@ Status CommitQueue::LogFrame(LogGroup* frame, Durability durability) {
       return deps_.log->Write(*frame);
     case Durability::kSynced:
       RETURN_IF_ERROR(deps_.log->Write(*frame));
-      return deps_.log->Sync();
+      return Sync();
   }
   return Status::InvalidArgument("unknown durability");
+}
+
+Status CommitQueue::Sync() {
+  const int64_t begin = deps_.clock->MonotonicMicros();
+  const Status status = deps_.log->Sync();
+  sync_micros_ = deps_.clock->MonotonicMicros() - begin;
+  return status;
 }
 
 // A group that was logged, or applied in part, cannot be taken back. It stays invisible, and the

@@ -2,6 +2,9 @@
 // encodes, logs, applies and publishes it, wakes its members, and hands over to the writer that is
 // first by then. The queue grows while the leader works, so one sync serves many writers.
 //
+// A leader whose group will be synced may wait for the writers of the group before
+// (commit_delay.h).
+//
 // States of a request: queued -> in the leader's group -> done, or queued -> leads. The leader is
 // the only one that touches the log and the active memstores; leadership is a flag, not a mutex, so
 // no lock is held across its I/O.
@@ -35,8 +38,10 @@
 #include <functional>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "engine/commit/applier.h"
+#include "engine/commit/commit_delay.h"
 #include "engine/commit/complete_write.h"
 #include "engine/commit/group_log.h"
 #include "engine/commit/recent_entries.h"
@@ -58,6 +63,8 @@ struct CommitDependencies {
   GroupApplier* applier = nullptr;
   SnapshotRegistry* snapshots = nullptr;
   TimeSource* time = nullptr;
+  base::Clock* clock = nullptr;  ///< For how long a sync takes.
+  int64_t delay_micros_max = CommitDelay::kMicrosMax;
   Health* health = nullptr;
   BackgroundJobs* jobs = nullptr;
   const RegionSet* regions = nullptr;
@@ -130,6 +137,7 @@ class CommitQueue {
   struct Group {
     Request* first = nullptr;
     Request* last = nullptr;
+    uint32_t requests = 0;
     uint32_t batches = 0;
     uint64_t bytes = 0;
     Durability durability = Durability::kMemory;
@@ -143,6 +151,8 @@ class CommitQueue {
   Status Submit(Request* request);
   bool Enqueue(Request* request) EXCLUDES(mutex_);
   Group TakeGroup() EXCLUDES(mutex_);
+  void AwaitWriters() REQUIRES(mutex_);
+  void NoteGroup(const Group& group) EXCLUDES(mutex_);
   Status Lead(const Group& group);
   static void Finish(const Group& group, const Status& status);
   void HandOver() EXCLUDES(mutex_);
@@ -157,13 +167,15 @@ class CommitQueue {
   static Durability LevelOf(const Group& group);
   static void NoteUnlogged(const Group& group, const LogGroup& frame);
   Status LogFrame(LogGroup* frame, Durability durability);
+  Status Sync();
   Status Apply(const LogGroup& frame);
   void WriteBufferedInBackground();
 
   const CommitDependencies deps_;
   std::atomic<uint64_t> last_sequence_;  // Stored by the leader.
   bool catalog_in_doubt_ = false;        // The leader's, as
-  RecentEntries recent_entries_;         // of unique indexes.
+  RecentEntries recent_entries_;         // of unique indexes,
+  int64_t sync_micros_ = 0;              // of its group.
   BackgroundTask buffered_write_;
 
   mutable base::Mutex counts_mutex_;
@@ -172,7 +184,10 @@ class CommitQueue {
   base::Mutex mutex_;
   Request* queue_first_ GUARDED_BY(mutex_) = nullptr;
   Request* queue_last_ GUARDED_BY(mutex_) = nullptr;
+  uint32_t queued_ GUARDED_BY(mutex_) = 0;
   bool leading_ GUARDED_BY(mutex_) = false;  // There is a leader.
+  CommitDelay delay_ GUARDED_BY(mutex_);
+  base::CondVar all_queued_;  // Signalled when the writers that the leader waits for have queued.
 };
 
 }  // namespace tandem::engine

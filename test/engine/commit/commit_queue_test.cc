@@ -62,6 +62,8 @@ struct QueueFixture {
                      .applier = &applier,
                      .snapshots = snapshots.get(),
                      .time = &time,
+                     .clock = &clock,
+                     .delay_micros_max = 100'000,
                      .health = &health,
                      .jobs = &jobs,
                      .regions = &regions,
@@ -227,6 +229,46 @@ BOOST_AUTO_TEST_CASE(ManyWritersShareASync) {
     next += frame.count;
     timestamp = frame.timestamp + frame.count - 1;
   }
+}
+
+// Without a delay each of two writers is synced while the other queues.
+BOOST_AUTO_TEST_CASE(TwoWritersInLoopsShareTheirSyncs) {
+  constexpr int kWrites = 100;
+  const auto system_clock = base::NewSystemClock();
+  storage.on_sync = [&] {
+    clock.Advance(100'000);
+    system_clock->SleepMicros(200);
+  };
+  std::atomic<int> failures{0}, ready{0};
+  const auto write = [&](const std::string& writer) {
+    ++ready;
+    while (ready < 2) system_clock->SleepMicros(10);
+    for (int i = 0; i < kWrites; ++i) {
+      if (!Put(writer + std::to_string(i), Durability::kSynced).ok()) ++failures;
+    }
+  };
+  std::thread other([&] { write("other"); });
+  write("this");
+  other.join();
+  BOOST_CHECK_EQUAL(failures, 0);
+  BOOST_CHECK_LE(storage.syncs, kWrites * 3 / 2);
+}
+
+// The leader waits for two and gets one: it goes on.
+BOOST_AUTO_TEST_CASE(AWriterThatDoesNotComeAgainIsNotWaitedForWithoutEnd) {
+  std::thread other;
+  storage.on_sync = [&] {
+    clock.Advance(100'000);
+    if (storage.syncs == 1) {
+      other = std::thread([&] { BOOST_CHECK(Put("other", Durability::kSynced).ok()); });
+      base::NewSystemClock()->SleepMicros(20'000);
+    }
+  };
+  for (int i = 0; i < 300; ++i) {
+    BOOST_REQUIRE(Put("row" + std::to_string(i), Durability::kSynced).ok());
+  }
+  other.join();
+  BOOST_CHECK_EQUAL(snapshots->visible().value, 301u);
 }
 
 BOOST_AUTO_TEST_CASE(ATaskRunsAloneBetweenGroups) {
