@@ -81,6 +81,7 @@ class Maker {
     operation.end = Below(3) == 0 ? "" : Key();
     operation.descending = Below(3) == 0;
     operation.limit = Below(4) == 0 ? 0 : 1 + Below(20);
+    operation.offset = Offset(operation.limit);
     return operation;
   }
   DiffOperation Query(Kind kind) {
@@ -89,10 +90,12 @@ class Maker {
     operation.hint = Below(6);
     if (kind == Kind::kCount) return operation;
     operation.limit = Below(3) == 0 ? 0 : 1 + Below(20);
+    operation.offset = Offset(operation.limit);
     if (Below(3) == 0) operation.order_by = Below(2) == 0 ? 'a' : 'b';
     operation.descending = operation.order_by != '\0' && Below(2) == 0;
     return operation;
   }
+  uint64_t Offset(uint64_t limit) { return limit == 0 || Below(2) == 0 ? 0 : Below(60); }
   DiffOperation Slot(Kind kind) {
     DiffOperation operation;
     operation.kind = kind;
@@ -197,6 +200,7 @@ std::string DiffOperation::Describe() const {
   if (order_by != '\0') text += std::string(" by ") + order_by;
   if (descending) text += " descending";
   if (limit != 0) text += " limit " + std::to_string(limit);
+  if (offset != 0) text += " offset " + std::to_string(offset);
   if (kind == Kind::kSnapshot || kind == Kind::kRelease) text += " " + std::to_string(slot);
   if (snapshot.has_value()) text += " at snapshot " + std::to_string(*snapshot);
   return text;

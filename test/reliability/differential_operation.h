@@ -55,6 +55,7 @@ struct DiffOperation {
   std::string key{}, end{};  ///< Of a kScan: the bounds.
   bool descending = false;   ///< Of a kScan: reverse.
   uint64_t limit = 0;
+  uint64_t offset = 0;  ///< Only with a limit.
   Condition condition{};
   char order_by = '\0';  ///< A column with an index; none: by key.
   uint64_t hint = 0;     ///< Chooses how Tandem answers a query.

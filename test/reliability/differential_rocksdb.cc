@@ -96,6 +96,8 @@ class RocksDbStore final : public DifferentialStore {
     }
     Require(cells->status());
     if (operation.descending) std::reverse(rows.begin(), rows.end());
+    rows.erase(rows.begin(),
+               rows.begin() + static_cast<ptrdiff_t>(std::min(rows.size(), operation.offset)));
     if (limit != 0 && rows.size() > limit) rows.resize(limit);
     std::string text;
     for (const Row& row : rows) AppendRow(row.key, row.columns, &text);

@@ -130,7 +130,9 @@ class SqliteStore final : public DifferentialStore {
     } else {
       text = std::string(" ORDER BY k") + (operation.descending ? " DESC" : "");
     }
-    return operation.limit == 0 ? text : text + " LIMIT " + std::to_string(operation.limit);
+    if (operation.limit == 0) return text;
+    return text + " LIMIT " + std::to_string(operation.limit) + " OFFSET " +
+           std::to_string(operation.offset);
   }
   std::string Scan(const DiffOperation& operation) {
     if (operation.end.empty()) return Rows("WHERE k >= ?1" + Tail(operation), {operation.key});

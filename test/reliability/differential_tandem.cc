@@ -160,6 +160,7 @@ class TandemStore final : public DifferentialStore {
     scan.end = operation.end;
     scan.reverse = operation.descending;
     scan.limit = operation.limit;
+    scan.offset = operation.offset;
     return Drain(engine_->Scan(ReadOf(operation), "t", scan), "scan");
   }
   std::string Query(const DiffOperation& operation) {
@@ -167,6 +168,7 @@ class TandemStore final : public DifferentialStore {
     Require(predicate.status(), "predicate");
     QueryOptions query;
     query.limit = operation.limit;
+    query.offset = operation.offset;
     query.descending = operation.descending;
     if (operation.order_by != '\0') query.order_by = std::string(1, operation.order_by);
     query.no_index = maintained_ && operation.hint == 1;

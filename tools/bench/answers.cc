@@ -1,6 +1,7 @@
 // See answers.h.
 #include "tools/bench/answers.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <iterator>
 
@@ -22,7 +23,15 @@ constexpr NamedQuestion kQuestions[] = {
     {Question::kComplement, "the other 1 %", "1 % of the rows"},
     {Question::kTop, "last 10 by ts", "last 10 by ts", true},
     {Question::kTopOfStatus, "last 10 by ts of a status", "last 10 by ts of a status", true},
+    {Question::kCount, "count of a status", "count of a status", true},
+    {Question::kCountRange, "count of a tenth of ts", "count of a tenth of ts", true},
+    {Question::kPage, "page 100,000 by key", "page 100,000 by key", true},
+    {Question::kPageByTime, "page 100,000 by ts", "page 100,000 by ts", true},
+    {Question::kPageOfStatus, "late page of a status", "late page of a status", true},
 };
+
+// Pages before the one that is asked for.
+constexpr uint64_t kPageNumber = 99'999;
 
 const char* OpenOf(uint64_t i) { return Mix(i ^ 0x0123) % 100 == 0 ? "no" : "yes"; }
 
@@ -37,6 +46,8 @@ AnswerValues ValuesOf(const W1& w1) {
   values.low = row.ts;
   w1.Row(w1.rows() / 2 + w1.rows() / 10, &row);
   values.high = row.ts;
+  values.rows_before_page = std::min(kPageNumber * kPageRows, w1.rows() / 10 * 9);
+  values.rows_before_page_of_status = w1.rows() / 10 / 10 * 9;
   return values;
 }
 

@@ -83,6 +83,11 @@ std::vector<Phase> PhasesOfKinds() {
       {"the other 1 %", "answers"},
       {"last 10 by ts", "answers", Unit::kMicros},
       {"last 10 by ts of a status", "answers", Unit::kMicros},
+      {"count of a status", "answers", Unit::kMicros},
+      {"count of a tenth of ts", "answers", Unit::kMicros},
+      {"page 100,000 by key", "answers", Unit::kMicros},
+      {"page 100,000 by ts", "answers", Unit::kMicros},
+      {"late page of a status", "answers", Unit::kMicros},
       {"plans worse than another", "grid", Unit::kNumber},
       {"the worst of them, times", "grid", Unit::kNumber},
   };
@@ -139,6 +144,33 @@ std::vector<Phase> AllPhases() {
   return phases;
 }
 
+// Those of the kinds of indexes, of bulk loads and of answers.
+std::vector<Goal> GoalsOfKinds() {
+  return {
+      {"load, index of two", Against::kOwnPhase, 0.5, "load, index of one column"},
+      {"query of two columns", Against::kBestPeer, 3},
+      {"covered query", Against::kOwnPhase, 2, "uncovered query"},
+      {"inserts, unique", Against::kOwnPhase, 1.0 / 3, "inserts"},
+      {"synced inserts, unique", Against::kOwnPhase, 1 / 1.5, "synced inserts"},
+      {"load of titles", Against::kBestPeer, 1},
+      {"query of two words", Against::kBestPeer, 1},
+      {"disk of titles", Against::kBestPeer, 1},
+      {"bulk load in key order", Against::kOwnPhase, 2, "load in key order"},
+      {"bulk load in any order", Against::kOwnPhase, 1.5, "load in any order"},
+      {"AND of two 10 %", Against::kBestPeer, 5},
+      {"OR of 20 values", Against::kBestPeer, 3},
+      {"NOT of 99 %", Against::kOwnPhase, 1 / 1.05, "the other 1 %"},
+      {"last 10 by ts", Against::kLimit, 50},
+      {"last 10 by ts of a status", Against::kLimit, 50},
+      {"count of a status", Against::kLimit, 20},
+      {"count of a tenth of ts", Against::kLimit, 20},
+      {"page 100,000 by key", Against::kLimit, 200},
+      {"page 100,000 by ts", Against::kLimit, 200},
+      {"late page of a status", Against::kLimit, 200},
+      {"plans worse than another", Against::kLimit, 0},
+  };
+}
+
 std::vector<Goal> AllGoals() {
   std::vector<Goal> goals = {
       {"load settled", Against::kBestPeer, 3},
@@ -184,26 +216,7 @@ std::vector<Goal> AllGoals() {
       {"open killed", Against::kLimit, 500},
   };
   AddUnmergedGoals(&goals);
-  for (const Goal& goal : std::vector<Goal>{
-           {"load, index of two", Against::kOwnPhase, 0.5, "load, index of one column"},
-           {"query of two columns", Against::kBestPeer, 3},
-           {"covered query", Against::kOwnPhase, 2, "uncovered query"},
-           {"inserts, unique", Against::kOwnPhase, 1.0 / 3, "inserts"},
-           {"synced inserts, unique", Against::kOwnPhase, 1 / 1.5, "synced inserts"},
-           {"load of titles", Against::kBestPeer, 1},
-           {"query of two words", Against::kBestPeer, 1},
-           {"disk of titles", Against::kBestPeer, 1},
-           {"bulk load in key order", Against::kOwnPhase, 2, "load in key order"},
-           {"bulk load in any order", Against::kOwnPhase, 1.5, "load in any order"},
-           {"AND of two 10 %", Against::kBestPeer, 5},
-           {"OR of 20 values", Against::kBestPeer, 3},
-           {"NOT of 99 %", Against::kOwnPhase, 1 / 1.05, "the other 1 %"},
-           {"last 10 by ts", Against::kLimit, 50},
-           {"last 10 by ts of a status", Against::kLimit, 50},
-           {"plans worse than another", Against::kLimit, 0},
-       }) {
-    goals.push_back(goal);
-  }
+  for (const Goal& goal : GoalsOfKinds()) goals.push_back(goal);
   return goals;
 }
 

@@ -22,6 +22,10 @@ SqliteConnection Connect(const std::string& path) {
   return connection;
 }
 
+std::string PageBehind(uint64_t rows) {
+  return " LIMIT " + std::to_string(kPageRows) + " OFFSET " + std::to_string(rows);
+}
+
 // The values stand in the text: for cities a list has as many of them as it has.
 std::string ConditionOf(Question question, const AnswerValues& values) {
   switch (question) {
@@ -42,8 +46,23 @@ std::string ConditionOf(Question question, const AnswerValues& values) {
       return "ORDER BY ts DESC LIMIT 10";
     case Question::kTopOfStatus:
       return "WHERE status = ?1 ORDER BY ts DESC LIMIT 10";
+    case Question::kCount:
+      return "WHERE status = ?1";
+    case Question::kCountRange:
+      return "WHERE ts >= ?2 AND ts < ?3";
+    case Question::kPage:
+      return "ORDER BY key" + PageBehind(values.rows_before_page);
+    case Question::kPageByTime:
+      return "ORDER BY ts, key" + PageBehind(values.rows_before_page);
+    case Question::kPageOfStatus:
+      return "WHERE status = ?1 ORDER BY key" + PageBehind(values.rows_before_page_of_status);
   }
   return {};
+}
+
+std::string ColumnsOf(Question question) {
+  const bool counts = question == Question::kCount || question == Question::kCountRange;
+  return counts ? "CAST(COUNT(*) AS TEXT)" : "city, open, payload, status, ts";
 }
 
 class SqliteAnswers : public AnswerStore {
@@ -70,13 +89,14 @@ class SqliteAnswers : public AnswerStore {
     if (query_ == nullptr || question != asked_) {
       query_ = std::make_unique<SqliteStatement>(
           connection_,
-          "SELECT city, open, payload, status, ts FROM rows " + ConditionOf(question, values));
+          "SELECT " + ColumnsOf(question) + " FROM rows " + ConditionOf(question, values));
       asked_ = question;
     }
-    if (question == Question::kAnd || question == Question::kTopOfStatus) {
-      query_->Text(1, values.status);
-    }
-    if (question == Question::kAnd) query_->Blob(2, values.low).Blob(3, values.high);
+    const bool has_status = question == Question::kAnd || question == Question::kTopOfStatus ||
+                            question == Question::kCount || question == Question::kPageOfStatus;
+    const bool has_times = question == Question::kAnd || question == Question::kCountRange;
+    if (has_status) query_->Text(1, values.status);
+    if (has_times) query_->Blob(2, values.low).Blob(3, values.high);
     query_->Consume(consumer);
   }
 

@@ -31,10 +31,14 @@ class TandemAnswers : public AnswerStore {
   void Settle() override { Check(database_->Compact(kTable)); }
 
   void Ask(Question question, const AnswerValues& values, Consumer* consumer) override {
-    QueryOptions options;
-    const bool is_top = question == Question::kTop || question == Question::kTopOfStatus;
-    if (is_top) options = {.order_by = "ts", .descending = true, .limit = 10};
-    auto cursor = database_->Query({}, kTable, PredicateOf(question, values), options);
+    const Predicate predicate = PredicateOf(question, values);
+    if (question == Question::kCount || question == Question::kCountRange) {
+      auto count = database_->Count({}, kTable, predicate);
+      Check(count.status());
+      ++consumer->rows;
+      return consumer->Value(std::to_string(*count));
+    }
+    auto cursor = database_->Query({}, kTable, predicate, OptionsOf(question, values));
     Check(cursor.status());
     while (cursor->Next()) {
       ++consumer->rows;
@@ -55,12 +59,33 @@ class TandemAnswers : public AnswerStore {
         return Predicate::Not(Predicate::Equal("open", "yes"));
       case Question::kComplement:
         return Predicate::Equal("open", "no");
+      case Question::kCountRange:
+        return TimesBetween(values.low, values.high);
       case Question::kTop:
+      case Question::kPage:
+      case Question::kPageByTime:
         return {};
       case Question::kTopOfStatus:
+      case Question::kCount:
+      case Question::kPageOfStatus:
         return Predicate::Equal("status", values.status);
     }
     return {};
+  }
+  static QueryOptions OptionsOf(Question question, const AnswerValues& values) {
+    switch (question) {
+      case Question::kTop:
+      case Question::kTopOfStatus:
+        return {.order_by = "ts", .descending = true, .limit = 10};
+      case Question::kPage:
+        return {.limit = kPageRows, .offset = values.rows_before_page};
+      case Question::kPageByTime:
+        return {.order_by = "ts", .limit = kPageRows, .offset = values.rows_before_page};
+      case Question::kPageOfStatus:
+        return {.limit = kPageRows, .offset = values.rows_before_page_of_status};
+      default:
+        return {};
+    }
   }
 
   std::unique_ptr<Database> database_;
