@@ -190,12 +190,54 @@ Status IndexPartReader::AppendValue(const LoadedLeaf& leaf, uint32_t position, c
   return AppendStreamList(bounds, place, source.postings, out);
 }
 
+// Of a long list of which a part is wanted, only the chunks with that part are read.
 Status IndexPartReader::AppendStreamList(ListBounds bounds, const ListPlace& place,
                                          StreamReader* postings, std::vector<uint32_t>* out) const {
+  const bool is_whole = bounds.wanted.low == 0 && bounds.wanted.high >= bounds.row_count;
+  if (!is_whole && place.size_bytes >= kChunkedBytesMin) {
+    // Does not own it.
+    const std::shared_ptr<StreamReader> shared(std::shared_ptr<void>(), postings);
+    ASSIGN_OR_RETURN(ValueOrdinals list, OpenList(bounds, place, shared));
+    return list.Append(bounds.wanted, out);
+  }
   ASSIGN_OR_RETURN(const std::string_view bytes, postings->Read(place.position, place.size_bytes));
   const bool read = place.form == ListForm::kRoaring ? ReadRoaringList(bounds, bytes, out)
                                                      : ReadBlockedList(bounds, bytes, out);
-  if (read) return {};
+  return read ? Status() : BadList(place);
+}
+
+Result<ValueOrdinals> IndexPartReader::OpenList(
+    ListBounds bounds, const ListPlace& place,
+    const std::shared_ptr<StreamReader>& postings) const {
+  return ValueOrdinals::Open(
+      place, bounds,
+      [postings, at = place.position](uint64_t offset, uint64_t size_bytes) {
+        return postings->Read(at + offset, size_bytes);
+      },
+      [this, place] { return BadList(place); });
+}
+
+Result<ValueOrdinals> IndexPartReader::OrdinalsAt(const LoadedLeaf& leaf, uint32_t position) const {
+  ASSIGN_OR_RETURN(const uint32_t count, CountAt(leaf, position));
+  const ListBounds bounds{count, row_count_, {}};
+  ListPlace place;
+  bool is_long = count > kSmallListMax;
+  if (is_long) {
+    ByteReader list = leaf.leaf.ListAt(leaf.leaf.Reference(position));
+    if (!ReadListPlace(bounds, &list, &place)) return BadLeaf(leaf);
+    is_long = place.size_bytes >= kChunkedBytesMin;
+  }
+  const auto postings = std::make_shared<StreamReader>(Postings(Through::kCache));
+  if (!is_long) {
+    std::vector<uint32_t> ordinals;
+    RETURN_IF_ERROR(
+        AppendOrdinals(leaf, {position, position + 1}, {postings.get(), {}}, &ordinals));
+    return ValueOrdinals(std::move(ordinals));
+  }
+  return OpenList(bounds, place, postings);
+}
+
+Status IndexPartReader::BadList(const ListPlace& place) const {
   return file_.Corrupt(postings_.offset, "the list at " + std::to_string(place.position) +
                                              " of the postings breaks its layout");
 }

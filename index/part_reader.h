@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "index/leaf.h"
 #include "index/postings.h"
 #include "index/summary.h"
+#include "index/value_ordinals.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
@@ -85,6 +87,8 @@ class IndexPartReader {
   /// Appends the ordinals of the values at `positions`, value by value.
   Status AppendOrdinals(const LoadedLeaf& leaf, Positions positions, const Source& source,
                         std::vector<uint32_t>* out) const;
+  /// The ordinals of the value at `position`. Lifetime: this reader's.
+  Result<ValueOrdinals> OrdinalsAt(const LoadedLeaf& leaf, uint32_t position) const;
   /// kCorruption for a leaf that breaks its layout.
   Status BadLeaf(const LoadedLeaf& leaf) const;
 
@@ -105,6 +109,9 @@ class IndexPartReader {
                      std::vector<uint32_t>* out) const;
   Status AppendStreamList(ListBounds bounds, const ListPlace& place, StreamReader* postings,
                           std::vector<uint32_t>* out) const;
+  Result<ValueOrdinals> OpenList(ListBounds bounds, const ListPlace& place,
+                                 const std::shared_ptr<StreamReader>& postings) const;
+  Status BadList(const ListPlace& place) const;
 
   const BlockFile& file_;
   uint32_t row_count_;

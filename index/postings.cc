@@ -150,6 +150,45 @@ bool ReadBlockedList(ListBounds bounds, std::string_view bytes, std::vector<uint
   return reader.done();
 }
 
+uint64_t BlockedHeadersBytes(uint32_t count) { return uint64_t{BlockCount(count)} * 5; }
+
+bool ReadBlockedChunks(ListBounds bounds, uint64_t size_bytes, std::string_view front,
+                       std::vector<ListChunk>* chunks) {
+  const uint32_t blocks = BlockCount(bounds.count);
+  ByteReader reader(front);
+  const std::string_view maxima = reader.Bytes(size_t{blocks} * 4);
+  const std::string_view widths = reader.Bytes(blocks);
+  if (!reader.ok() || bounds.count > bounds.row_count) return false;
+  chunks->reserve(chunks->size() + blocks);
+  uint64_t low = 0, offset = reader.offset();
+  for (uint32_t i = 0; i < blocks; ++i) {
+    const uint32_t before = i * kPostingsBlockRows;
+    const uint32_t count = std::min(kPostingsBlockRows, bounds.count - before);
+    const auto width = static_cast<uint8_t>(widths[i]);
+    const uint32_t maximum = LoadAt<uint32_t>(maxima, size_t{i} * 4);
+    if (width > 32 || maximum < low || maximum >= bounds.row_count) return false;
+    const uint64_t size = PackedBytes(count, width);
+    chunks->push_back({.low = static_cast<uint32_t>(low),
+                       .before = before,
+                       .count = count,
+                       .offset = offset,
+                       .size_bytes = size,
+                       .width = width});
+    low = uint64_t{maximum} + 1;
+    offset += size;
+  }
+  return offset == size_bytes;
+}
+
+bool ReadBlockedChunk(const ListChunk& chunk, std::string_view bytes, std::vector<uint32_t>* out) {
+  const size_t bits = size_t{chunk.count} * chunk.width;
+  if (bytes.size() != chunk.size_bytes || !TailIsZero(bytes, bits)) return false;
+  const size_t before = out->size();
+  out->resize(before + chunk.count);
+  const uint64_t next = Unpack(bytes, chunk.width, std::span(*out).subspan(before), chunk.low);
+  return next <= uint64_t{std::numeric_limits<uint32_t>::max()} + 1;
+}
+
 void AppendListPlace(const ListPlace& place, std::string* out) {
   AppendU8(out, static_cast<uint8_t>(place.form));
   AppendVarint(out, place.position);

@@ -86,6 +86,32 @@ void AppendListPlace(const ListPlace& place, std::string* out);
                                    std::vector<uint32_t>* out);
 [[nodiscard]] bool ReadRoaringList(ListBounds bounds, std::string_view bytes,
                                    std::vector<uint32_t>* out);
+/// A part of a list that is read alone: a block of a blocked list, a container of a Roaring one. It
+/// has at least one ordinal.
+struct ListChunk {
+  uint32_t low = 0;     ///< Its ordinals are not below it, those before it in the list are.
+  uint32_t before = 0;  ///< Ordinals of the list before it.
+  uint32_t count = 0;   ///< Of its ordinals.
+  uint64_t offset = 0;  ///< Of its bytes, in the list.
+  uint64_t size_bytes = 0;
+  uint8_t width = 0;     ///< Of a block: bits of each gap - 1.
+  bool of_runs = false;  ///< Of a container.
+};
+/// Bytes at the front of a list that have its headers: all of them, at most as many.
+uint64_t BlockedHeadersBytes(uint32_t count);
+uint64_t RoaringHeadersMax(uint32_t row_count);
+/// Appends the chunks of a list of that size whose first bytes are `front`. False: they break the
+/// layout, or they lack the offsets, which the Roaring lists of up to three containers may.
+[[nodiscard]] bool ReadBlockedChunks(ListBounds bounds, uint64_t size_bytes, std::string_view front,
+                                     std::vector<ListChunk>* chunks);
+[[nodiscard]] bool ReadRoaringChunks(ListBounds bounds, uint64_t size_bytes, std::string_view front,
+                                     std::vector<ListChunk>* chunks);
+/// Appends the ordinals of a chunk, ascending. False: the bytes are not exactly those of such a
+/// chunk.
+[[nodiscard]] bool ReadBlockedChunk(const ListChunk& chunk, std::string_view bytes,
+                                    std::vector<uint32_t>* out);
+[[nodiscard]] bool ReadRoaringChunk(const ListChunk& chunk, std::string_view bytes,
+                                    std::vector<uint32_t>* out);
 /// Removes the unwanted ones of the ordinals from index `from` on. Requires: these ascend.
 void KeepWanted(OrdinalRange wanted, size_t from, std::vector<uint32_t>* ordinals);
 /// False also when the size is more than any list within `bounds` can have.

@@ -160,6 +160,48 @@ bool ReadHeaders(ByteReader* reader, Headers* headers) {
 
 }  // namespace
 
+uint64_t RoaringHeadersMax(uint32_t row_count) {
+  const uint64_t containers = uint64_t{row_count} / kContainerRows + 1;
+  return 8 + containers / 8 + 1 + containers * 8;
+}
+
+bool ReadRoaringChunks(ListBounds bounds, uint64_t size_bytes, std::string_view front,
+                       std::vector<ListChunk>* chunks) {
+  ByteReader reader(front);
+  Headers headers;
+  if (!ReadHeaders(&reader, &headers) || headers.offsets.empty()) return false;
+  uint64_t next_base = 0, next_offset = reader.offset(), before = 0;
+  for (uint32_t i = 0; i < headers.count; ++i) {
+    const Container container = headers.At(i);
+    const uint64_t offset = LoadAt<uint32_t>(headers.offsets, size_t{i} * 4);
+    const bool is_last = i + 1 == headers.count;
+    const uint64_t end =
+        is_last ? size_bytes : LoadAt<uint32_t>(headers.offsets, (size_t{i} + 1) * 4);
+    if (container.base < next_base || container.base >= bounds.row_count) return false;
+    if (offset != next_offset || end < offset || end > size_bytes) return false;
+    chunks->push_back({.low = container.base,
+                       .before = static_cast<uint32_t>(before),
+                       .count = container.count,
+                       .offset = offset,
+                       .size_bytes = end - offset,
+                       .of_runs = container.of_runs});
+    before += container.count;
+    if (before > bounds.count) return false;
+    next_base = uint64_t{container.base} + kContainerRows;
+    next_offset = end;
+  }
+  return before == bounds.count;
+}
+
+bool ReadRoaringChunk(const ListChunk& chunk, std::string_view bytes, std::vector<uint32_t>* out) {
+  const Container container{.base = chunk.low, .count = chunk.count, .of_runs = chunk.of_runs};
+  const size_t before = out->size();
+  out->resize(before + chunk.count);
+  OrdinalSink sink(std::span<uint32_t>(*out).subspan(before));
+  ByteReader reader(bytes);
+  return ReadContainer(container, &reader, &sink) && sink.left() == 0 && reader.done();
+}
+
 bool ReadRoaringList(ListBounds bounds, std::string_view bytes, std::vector<uint32_t>* out) {
   ByteReader reader(bytes);
   Headers headers;

@@ -81,6 +81,17 @@ class StoredIndexSection final : public IndexSection {
     return true;
   }
 
+  Result<ValueOrdinals> OrdinalsOf(IndexPart part, std::string_view key) override {
+    const IndexPartReader& reader = Part(part);
+    if (reader.empty()) return ValueOrdinals();
+    ASSIGN_OR_RETURN(const ValuePlace place, reader.Find(key, Through::kCache));
+    if (place.position >= place.leaf.leaf.value_count()) return ValueOrdinals();
+    std::string found;
+    if (!place.leaf.leaf.Key(place.position, &found)) return reader.BadLeaf(place.leaf);
+    if (found != key) return ValueOrdinals();
+    return reader.OrdinalsAt(place.leaf, place.position);
+  }
+
   Result<EntryValue> ValueOfEntry(IndexPart part, uint64_t number) override {
     const IndexPartReader& reader = Part(part);
     ASSIGN_OR_RETURN(const IndexDirectory* directory, reader.Directory());

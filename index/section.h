@@ -25,6 +25,7 @@
 #include "index/key.h"
 #include "index/postings.h"
 #include "index/summary.h"
+#include "index/value_ordinals.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
@@ -62,6 +63,9 @@ class IndexSection {
   Status AppendOrdinals(IndexPart part, const KeyRange& range, std::vector<uint32_t>* out) {
     return AppendOrdinals(part, range, {}, out);
   }
+  /// The ordinals of the entries of one value; none if the part has no such value. Errors:
+  /// kCorruption, kIoError. Lifetime: the section's.
+  virtual Result<ValueOrdinals> OrdinalsOf(IndexPart part, std::string_view key) = 0;
   /// The value that has the entry `number`, from 0, of those of the part by value and then ordinal:
   /// its key, and the number of its first entry. Requires: the part has more entries. Errors:
   /// kCorruption, kIoError. Cost: one leaf.

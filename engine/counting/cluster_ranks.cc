@@ -17,22 +17,43 @@ uint32_t Below(const std::vector<uint32_t>& ordinals, uint32_t ordinal) {
 
 }  // namespace
 
+// Those of the value's first `entry` entries that count.
+uint32_t ClusterRanks::File::RankOfEntry(uint32_t entry) const {
+  const auto first = static_cast<uint32_t>(value.first_number);
+  const uint32_t others = value.others == nullptr
+                              ? 0
+                              : value.others->RankOf(first + entry) - value.others->RankOf(first);
+  return entry - others - Below(value.left_out, entry);
+}
+
 // Those of its rows before `ordinal` that count.
-uint32_t ClusterRanks::File::Rank(uint32_t ordinal) const {
-  if (counted == nullptr) return Below(ordinals, ordinal);
-  return counted->Count(source->low, ordinal) - Below(ordinals, ordinal);
+Result<uint32_t> ClusterRanks::File::Rank(uint32_t ordinal) {
+  if (counted != nullptr) return counted->Count(source->low, ordinal) - Below(left_out, ordinal);
+  ASSIGN_OR_RETURN(const uint32_t entry, value.ordinals.RankOf(ordinal));
+  return RankOfEntry(entry);
 }
 
 // The one with `rank` before it.
-uint32_t ClusterRanks::File::At(uint32_t rank) const {
-  if (counted == nullptr) return ordinals[rank];
-  if (counted->others == nullptr && ordinals.empty()) return source->low + rank;
-  uint32_t low = source->low, high = source->high;  // It is at or after `low`.
-  while (high - low > 1) {
-    const uint32_t middle = low + (high - low) / 2;
-    (Rank(middle) <= rank ? low : high) = middle;
+Result<uint32_t> ClusterRanks::File::At(uint32_t rank) {
+  // The last place with no more than `rank` of those that count before it.
+  const auto place = [rank](uint32_t low, uint32_t high, const auto& rank_of) {
+    while (high - low > 1) {
+      const uint32_t middle = low + (high - low) / 2;
+      (rank_of(middle) <= rank ? low : high) = middle;
+    }
+    return low;
+  };
+  if (counted == nullptr) {
+    const bool all_count = value.others == nullptr && value.left_out.empty();
+    return value.ordinals.At(all_count ? rank
+                                       : place(0, value.ordinals.count(), [this](uint32_t entry) {
+                                           return RankOfEntry(entry);
+                                         }));
   }
-  return low;
+  if (counted->others == nullptr && left_out.empty()) return source->low + rank;
+  return place(source->low, source->high, [this](uint32_t ordinal) {
+    return counted->Count(source->low, ordinal) - Below(left_out, ordinal);
+  });
 }
 
 void ClusterRanks::AddFile(std::shared_ptr<const CountedRows> counted,
@@ -42,41 +63,55 @@ void ClusterRanks::AddFile(std::shared_ptr<const CountedRows> counted,
     if (ordinal < source.low || ordinal >= source.high) return true;
     return counted->others != nullptr && counted->others->Contains(ordinal);
   });
-  files_.push_back({&source, std::move(counted), std::move(left_out)});
+  const uint32_t count =
+      counted->Count(source.low, source.high) - static_cast<uint32_t>(left_out.size());
+  files_.push_back({&source, std::move(counted), std::move(left_out), {}, count});
 }
 
-void ClusterRanks::AddFile(std::vector<uint32_t> ordinals) {
-  files_.push_back({&cluster_.files[files_.size()], nullptr, std::move(ordinals)});
+Status ClusterRanks::AddFile(Value value) {
+  if (value.others != nullptr) {
+    std::erase_if(value.left_out, [&](uint32_t rank) {
+      return value.others->Contains(static_cast<uint32_t>(value.first_number) + rank);
+    });
+  }
+  File& file = files_.emplace_back();
+  file.source = &cluster_.files[files_.size() - 1];
+  file.value = std::move(value);
+  ASSIGN_OR_RETURN(file.count, file.Rank(file.source->high));
+  return {};
 }
 
 uint64_t ClusterRanks::count() const {
   uint64_t count = decided_.size();
-  for (const File& file : files_) count += file.count();
+  for (const File& file : files_) count += file.count;
   return count;
 }
 
 // Rows of the cluster before the key.
-Result<uint64_t> ClusterRanks::RankOf(std::string_view key) const {
+Result<uint64_t> ClusterRanks::RankOf(std::string_view key) {
   auto rank = static_cast<uint64_t>(std::ranges::lower_bound(decided_, key) - decided_.begin());
-  for (const File& file : files_) {
+  for (File& file : files_) {
     ASSIGN_OR_RETURN(const uint32_t at, file.source->file->LowerBound(key));
-    rank += file.Rank(std::clamp(at, file.source->low, file.source->high));
+    ASSIGN_OR_RETURN(const uint32_t here,
+                     file.Rank(std::clamp(at, file.source->low, file.source->high)));
+    rank += here;
   }
   return rank;
 }
 
-std::optional<uint32_t> ClusterRanks::OrdinalOf(uint64_t number) const {
-  if (!cluster_.has_one_file() || !decided_.empty()) return std::nullopt;
-  return files_[0].At(static_cast<uint32_t>(number));
+Result<std::optional<uint32_t>> ClusterRanks::OrdinalOf(uint64_t number) {
+  if (!cluster_.has_one_file() || !decided_.empty()) return std::optional<uint32_t>();
+  ASSIGN_OR_RETURN(const uint32_t ordinal, files_[0].At(static_cast<uint32_t>(number)));
+  return std::optional(ordinal);
 }
 
 // A search through one source ends at a row of the number that is sought, or between two rows; the
 // others are searched between the same keys.
-Result<std::string> ClusterRanks::KeyOf(uint64_t number) const {
+Result<std::string> ClusterRanks::KeyOf(uint64_t number) {
   std::optional<std::string> after, before;  // The row lies strictly between them.
-  std::vector<const File*> files;
-  for (const File& file : files_) files.push_back(&file);
-  std::ranges::sort(files, [](const File* a, const File* b) { return a->count() > b->count(); });
+  std::vector<File*> files;
+  for (File& file : files_) files.push_back(&file);
+  std::ranges::sort(files, [](const File* a, const File* b) { return a->count > b->count; });
   // Searches the rows [low, high), whose keys rise. True: `*found` is the row.
   const auto search = [&](uint32_t low, uint32_t high, const auto& key_at,
                           std::string* found) -> Result<bool> {
@@ -96,7 +131,7 @@ Result<std::string> ClusterRanks::KeyOf(uint64_t number) const {
     return false;
   };
   std::string key;
-  for (const File* file : files) {
+  for (File* const file : files) {
     const FileSource& source = *file->source;
     uint32_t low = source.low, high = source.high;
     if (after.has_value()) {
@@ -107,9 +142,14 @@ Result<std::string> ClusterRanks::KeyOf(uint64_t number) const {
       ASSIGN_OR_RETURN(high, source.file->LowerBound(*before));
       high = std::clamp(high, source.low, source.high);
     }
-    const auto key_at = [&](uint32_t rank) { return KeyAt(*source.file, file->At(rank)); };
+    const auto key_at = [&](uint32_t rank) -> Result<std::string> {
+      ASSIGN_OR_RETURN(const uint32_t at, file->At(rank));
+      return KeyAt(*source.file, at);
+    };
     // A key of another source may be in this file too, as a row that does not count here.
-    ASSIGN_OR_RETURN(const bool is_found, search(file->Rank(low), file->Rank(high), key_at, &key));
+    ASSIGN_OR_RETURN(const uint32_t first, file->Rank(low));
+    ASSIGN_OR_RETURN(const uint32_t end, file->Rank(high));
+    ASSIGN_OR_RETURN(const bool is_found, search(first, end, key_at, &key));
     if (is_found) return key;
   }
   const auto decided_at = [&](uint32_t at) { return Result<std::string>(decided_[at]); };

@@ -11,6 +11,7 @@
 #include "engine/counting/cluster_ranks.h"
 #include "engine/counting/entry_counts.h"
 #include "engine/counting/matches.h"
+#include "engine/counting/value_ranks.h"
 #include "engine/read/row_iterator.h"
 #include "engine/source/intersection.h"
 
@@ -88,9 +89,45 @@ Result<std::optional<ClusterRanks>> RanksOfRows(ReadContext* context, const Clus
   return std::optional(std::move(ranks));
 }
 
+// The rows of the cluster that the access, which is exact, leads to, if they have one value of an
+// index whose live entries are counted: no entry is looked at. nullopt: so it is not.
+Result<std::optional<ClusterRanks>> RanksOfLookup(ReadContext* context, const Cluster& cluster,
+                                                  const AccessPath& access, Skipped* skipped) {
+  const std::optional<ClusterRanks> none;
+  if (access.paths.size() != 1 || access.is_intersection() || access.keys != nullptr) return none;
+  const IndexPath& path = access.paths[0];
+  const bool is_lookup = path.of_single_keys && path.ranges.size() == 1 && !path.nulls;
+  if (!is_lookup || path.repeats_rows || !MayCountEntries(*path.index)) return none;
+  uint64_t entries = 0;
+  for (const FileSource& source : cluster.files) {
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> here, ExactEntries(source, path));
+    if (!here.has_value()) return none;
+    entries += *here;
+  }
+  std::string_view why;
+  ASSIGN_OR_RETURN(const std::optional<EntryCounts> counts,
+                   EntryCounts::Make(context, cluster, *path.index, entries, &why));
+  if (!counts.has_value()) return none;
+  ASSIGN_OR_RETURN(const uint64_t to_decide, counts->CountDecided(path.ranges));
+  if (!skipped->PaysToDecide(to_decide, kReadPerDecided)) return none;
+  DecidedKeys decided;
+  RETURN_IF_ERROR(counts->ForEachDecided(path.ranges, [&](const RowIterator& row, bool is_added) {
+    (is_added ? decided.added : decided.subtracted).emplace_back(row.key());
+    return Status();
+  }));
+  Cancel(&decided.added, &decided.subtracted);
+  skipped->decided += to_decide;
+  ASSIGN_OR_RETURN(ClusterRanks ranks,
+                   RanksOfValue(*counts, path.ranges[0].low, std::move(decided)));
+  return std::optional(std::move(ranks));
+}
+
 // The rows of the cluster that the access, which is exact, leads to.
 Result<std::optional<ClusterRanks>> RanksOfAccess(ReadContext* context, const Cluster& cluster,
                                                   const AccessPath& access, Skipped* skipped) {
+  ASSIGN_OR_RETURN(std::optional<ClusterRanks> found,
+                   RanksOfLookup(context, cluster, access, skipped));
+  if (found.has_value()) return found;
   ClusterRanks ranks(cluster);
   std::vector<FileCandidates> files;
   uint64_t to_decide = 0;
@@ -103,7 +140,7 @@ Result<std::optional<ClusterRanks>> RanksOfAccess(ReadContext* context, const Cl
     std::vector<uint32_t> matches;
     RETURN_IF_ERROR(TakeMatches(*context, cluster, source, &candidates, &matches).status());
     to_decide += candidates.ordinals.size();
-    ranks.AddFile(std::move(matches));
+    RETURN_IF_ERROR(ranks.AddFile({.ordinals = format::ValueOrdinals(std::move(matches))}));
   }
   std::vector<const MemRow*> rows = MemstoreCandidates(cluster, access, context->view.point);
   to_decide += rows.size();
@@ -150,15 +187,15 @@ Status CutTo(std::string key, bool reverse, Cluster* cluster) {
 }
 
 // Begins the cluster after that number of its rows.
-Status BeginAt(const ClusterRanks& ranks, uint64_t offset, bool reverse, Cluster* cluster) {
-  const uint64_t number = reverse ? ranks.count() - 1 - offset : offset;
-  const std::optional<uint32_t> ordinal = ranks.OrdinalOf(number);
+Status BeginAt(ClusterRanks* ranks, uint64_t offset, bool reverse, Cluster* cluster) {
+  const uint64_t number = reverse ? ranks->count() - 1 - offset : offset;
+  ASSIGN_OR_RETURN(const std::optional<uint32_t> ordinal, ranks->OrdinalOf(number));
   if (ordinal.has_value()) {
     FileSource& source = cluster->files[0];
     (reverse ? source.high : source.low) = *ordinal + (reverse ? 1 : 0);
     return {};
   }
-  ASSIGN_OR_RETURN(std::string key, ranks.KeyOf(number));
+  ASSIGN_OR_RETURN(std::string key, ranks->KeyOf(number));
   return CutTo(std::move(key), reverse, cluster);
 }
 
@@ -182,14 +219,14 @@ Status SkipByKey(ReadContext* context, const ReadByKey& read, Skipped* skipped) 
   while (skipped->left > 0 && !clusters.empty()) {
     RETURN_IF_ERROR(context->CheckGoOn());
     Cluster& cluster = read.reverse ? clusters.back() : clusters.front();
-    ASSIGN_OR_RETURN(const std::optional<ClusterRanks> ranks,
+    ASSIGN_OR_RETURN(std::optional<ClusterRanks> ranks,
                      read.access == nullptr
                          ? RanksOfRows(context, cluster, skipped)
                          : RanksOfAccess(context, cluster, *read.access, skipped));
     if (!ranks.has_value()) return {};
     const uint64_t count = ranks->count();
     const uint64_t passed = std::min(count, skipped->left);
-    if (passed < count) RETURN_IF_ERROR(BeginAt(*ranks, passed, read.reverse, &cluster));
+    if (passed < count) RETURN_IF_ERROR(BeginAt(&*ranks, passed, read.reverse, &cluster));
     skipped->left -= passed;
     skipped->by_counts += passed;
     if (passed == count) {

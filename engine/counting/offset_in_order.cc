@@ -12,10 +12,9 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "engine/counting/cluster_ranks.h"
 #include "engine/counting/entry_counts.h"
 #include "engine/counting/offset.h"
-#include "engine/region/slice_keys.h"
+#include "engine/counting/value_ranks.h"
 #include "index/entries.h"
 
 namespace tandem::engine {
@@ -59,7 +58,6 @@ class InOrder {
     uint64_t before = 0;
   };
 
-  void Cancel();
   static std::pair<size_t, size_t> In(const std::vector<DecidedRow>& rows,
                                       const format::KeyRange& range);
   Result<uint64_t> CountIn(const format::KeyRange& range) const;
@@ -107,20 +105,8 @@ Result<bool> InOrder::Prepare(Skipped* skipped) {
       return Status();
     }));
   }
-  Cancel();
+  Cancel(&added_, &subtracted_);
   return true;
-}
-
-// A row that files decide among them and that memstores hold too is added, subtracted and perhaps
-// added again: it is no row of one file that could be taken out there.
-void InOrder::Cancel() {
-  std::ranges::sort(added_);
-  std::ranges::sort(subtracted_);
-  std::vector<DecidedRow> added, subtracted;
-  std::ranges::set_difference(added_, subtracted_, std::back_inserter(added));
-  std::ranges::set_difference(subtracted_, added_, std::back_inserter(subtracted));
-  added_ = std::move(added);
-  subtracted_ = std::move(subtracted);
 }
 
 // Those with their entry in the range.
@@ -218,42 +204,22 @@ Result<InOrder::Found> InOrder::Search(const format::KeyRange& range, uint64_t n
 // The rows of a cluster with that entry.
 Result<ClusterRanks> InOrder::RanksOf(const std::string& entry, size_t cluster) const {
   const format::KeyRange same = format::EqualRange(entry);
-  const EntryCounts& counts = counts_[cluster];
-  ClusterRanks ranks(counts.cluster());
-  const auto [subtracted, subtracted_end] = In(subtracted_, same);
-  for (const File& file : counts.files()) {
-    std::vector<uint32_t> ordinals;
-    RETURN_IF_ERROR(file.section->AppendOrdinals(format::IndexPart::kCurrent, same, &ordinals));
-    if (file.counted->others != nullptr && !ordinals.empty()) {
-      ASSIGN_OR_RETURN(uint64_t number, file.NumberOf(entry));
-      uint32_t rank = 0;  // The search goes on where the last one ended.
-      std::erase_if(ordinals, [&](uint32_t) {
-        return file.counted->others->Find(static_cast<uint32_t>(number++), &rank);
-      });
+  const auto keys_of = [&](const std::vector<DecidedRow>& rows) {
+    std::vector<std::string> keys;
+    const auto [begin, end] = In(rows, same);
+    for (size_t i = begin; i < end; ++i) {
+      if (rows[i].cluster == cluster) keys.push_back(rows[i].key);
     }
-    for (size_t i = subtracted; i < subtracted_end; ++i) {
-      if (subtracted_[i].cluster != cluster) continue;
-      ASSIGN_OR_RETURN(const uint32_t at, file.source->file->LowerBound(subtracted_[i].key));
-      const auto place = std::ranges::lower_bound(ordinals, at);
-      if (place == ordinals.end() || *place != at) continue;
-      ASSIGN_OR_RETURN(const std::string key, KeyAt(*file.source->file, at));
-      if (key == subtracted_[i].key) ordinals.erase(place);
-    }
-    ranks.AddFile(std::move(ordinals));
-  }
-  std::vector<std::string> keys;
-  const auto [added, added_end] = In(added_, same);
-  for (size_t i = added; i < added_end; ++i) {
-    if (added_[i].cluster == cluster) keys.push_back(added_[i].key);
-  }
-  ranks.AddDecided(std::move(keys));
-  return ranks;
+    return keys;
+  };
+  return RanksOfValue(counts_[cluster], entry,
+                      {.added = keys_of(added_), .subtracted = keys_of(subtracted_)});
 }
 
 // The key of the row with that number among those with the entry.
 Result<std::string> InOrder::KeyOf(const std::string& entry, uint64_t number) const {
   for (size_t i = 0; i < counts_.size(); ++i) {
-    ASSIGN_OR_RETURN(const ClusterRanks ranks, RanksOf(entry, i));
+    ASSIGN_OR_RETURN(ClusterRanks ranks, RanksOf(entry, i));
     if (number < ranks.count()) return ranks.KeyOf(number);
     number -= ranks.count();
   }

@@ -327,7 +327,11 @@ class QueryPlanner {
       ASSIGN_OR_RETURN(entries, EntriesOf(*found, load.rows / picked));
     }
     const uint64_t rows = is_intersection ? found->rows : entries.total();
-    const uint64_t picks = is_counted ? entries.in_memstores : rows;
+    uint64_t picks = is_counted ? entries.in_memstores : rows;
+    // The rows of an offset are passed over by counts or lists of entries, and only a page is read.
+    const bool is_late_page = options_.offset > 0 && MayEndEarly() && is_exact &&
+                              !is_intersection && load.may_be_single_source;
+    if (is_late_page) picks = std::min(picks, entries.in_memstores + options_.limit);
     const bool is_dear = found.has_value() && picks > load.rows / picked;
     const bool may_scan = !is_forced && !options_.no_scan;
     if (!found.has_value()) {

@@ -202,6 +202,60 @@ BOOST_AUTO_TEST_CASE(RowsOfFilesAreNotReadToSkipThem) {
   skipped(all, {.order_by = "n"}, 400);
 }
 
+// The rows of one value, so many that their list is read by chunks: of one file, of several that
+// share rows, and with others in the memstore, in both directions.
+BOOST_AUTO_TEST_CASE(LatePagesAmongTheRowsOfOneValueAreFoundByCounts) {
+  constexpr uint64_t kMany = 12'000;
+  const auto put = [&](uint64_t row, const char* few, WriteBatch* batch) {
+    batch->Put("t", Key(row), "d", "few", few);
+    batch->Put("t", Key(row), "d", "s", "a");
+  };
+  const Predicate is_one = *Predicate::Parse("few = 1");
+  const auto check = [&](uint64_t most_read) {
+    const auto all = Keys(database->Query({}, "t", is_one, {.no_index = true}));
+    BOOST_REQUIRE_GT(all.size(), kMany / 6);
+    for (int i = 0; i < 40; ++i) {
+      QueryOptions page{.limit = 1 + Below(30), .offset = Below(all.size() + 2)};
+      const auto expected = Part(all, page.offset, page.limit);
+      if (Below(2) == 0) page.order_by = "few";
+      BOOST_TEST_CONTEXT("offset " << page.offset << " limit " << page.limit << page.order_by) {
+        BOOST_TEST(Keys(database->Query({}, "t", is_one, page)) == expected,
+                   boost::test_tools::per_element());
+      }
+    }
+    const Explanation explained =
+        *database->Explain({}, "t", is_one, {.limit = 10, .offset = all.size() * 9 / 10});
+    BOOST_TEST(explained.skipped_by_reading == 0u);
+    BOOST_TEST(explained.candidate_rows <= most_read);
+  };
+  WriteBatch batch;
+  for (uint64_t row = 0; row < kMany; ++row) put(row, row % 5 == 0 ? "1" : "2", &batch);
+  BOOST_REQUIRE(database->Write({}, batch).ok());
+  BOOST_REQUIRE(database->Compact("t").ok());
+  check(100);
+  batch.Clear();
+  for (uint64_t row = 3; row < kMany; row += 40) put(row, Below(2) == 0 ? "2" : "1", &batch);
+  BOOST_REQUIRE(database->Write({}, batch).ok());
+  check(kMany);
+  Flush();
+  WaitForOverlaps();
+  check(200);
+  batch.Clear();
+  for (uint64_t row = 1; row < kMany; row += 900) batch.DeleteRow("t", Key(row));
+  for (uint64_t row = 2; row < kMany; row += 900) put(row, row % 5 == 0 ? "2" : "1", &batch);
+  put(kMany + 5, "1", &batch);
+  BOOST_REQUIRE(database->Write({}, batch).ok());
+  check(kMany);
+  VerifyOk();
+  // Most of the rows have the other value. A scan would be cheaper if they were all read.
+  const Predicate is_two = *Predicate::Parse("few = 2");
+  BOOST_TEST(database->Explain({}, "t", is_two, {.limit = 10})->index == "");
+  const Explanation late = *database->Explain({}, "t", is_two, {.limit = 10, .offset = kMany / 2});
+  BOOST_TEST(late.index == "few");
+  BOOST_TEST(late.skipped_by_reading == 0u);
+  BOOST_TEST(late.candidate_rows <= kMany / 4);
+}
+
 // Files decide on rows whose timestamps go back, and memstores hold cells of some of them.
 BOOST_AUTO_TEST_CASE(RowsThatFilesDecideMayBeInMemstoresToo) {
   const auto put = [&](uint64_t row, const char* column, const char* value, int64_t timestamp) {

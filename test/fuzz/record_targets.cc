@@ -10,6 +10,7 @@
 #include "format/value_text.h"
 #include "index/key.h"
 #include "index/postings.h"
+#include "index/value_ordinals.h"
 #include "test/fuzz/target.h"
 #include "test/support/sample_records.h"
 #include "wal/operation.h"
@@ -89,6 +90,28 @@ std::vector<std::string> OperationSeeds() {
   return {payload};
 }
 
+// A list that is read by its chunks is the list. `wanted`: those from the bound on.
+void ExpectChunksOf(uint8_t form, format::ListBounds bounds, std::string_view bytes,
+                    const std::vector<uint32_t>& wanted) {
+  const format::ListPlace place{format::ListForm(form + 1), 0, bytes.size()};
+  auto list = format::ValueOrdinals::Open(
+      place, bounds,
+      [bytes](uint64_t offset, uint64_t size) -> Result<std::string_view> {
+        Expect(offset + size <= bytes.size(), "chunks lie in their list");
+        return bytes.substr(offset, size);
+      },
+      [] { return Status::Corruption("broken"); });
+  Expect(list.has_value(), "a list that is read whole has chunks");
+  const uint32_t before = list->count() - static_cast<uint32_t>(wanted.size());
+  for (size_t i = 0; i < wanted.size(); i += 1 + wanted.size() / 16) {
+    const auto rank = before + static_cast<uint32_t>(i);
+    const auto at = list->At(rank);
+    const auto found = list->RankOf(wanted[i]);
+    Expect(at.has_value() && *at == wanted[i], "an ordinal is found by its rank");
+    Expect(found.has_value() && *found == rank, "a rank is found by its ordinal");
+  }
+}
+
 // A list of postings: its form, its count, the rows of the file, and its bytes.
 void RunPostingsList(std::string_view input) {
   constexpr uint32_t kRowsMax = 300'000;  // Several containers of a Roaring list.
@@ -125,6 +148,7 @@ void RunPostingsList(std::string_view input) {
   std::erase_if(all,
                 [&](uint32_t ordinal) { return ordinal < format::LoadAt<uint16_t>(input, 9); });
   Expect(found_wanted && wanted == all, "the wanted ordinals are those of the list");
+  if (form % 4 == 1 || form % 4 == 2) ExpectChunksOf(form % 4, bounds, bytes, all);
 }
 
 std::vector<std::string> PostingsListSeeds() {
