@@ -27,6 +27,11 @@ BOOST_AUTO_TEST_CASE(IndexesHaveNameColumnTypeAndDirection) {
   BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=d:c:desc")), "i=d:c:bytes:desc");
   BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=d:desc")), "i=d:desc:bytes");
   BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=c")), "i=:c:bytes");
+  // As in a predicate.
+  BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=c::int64")), "i=:c:int64");
+  BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=d:c::int64 DESC")), "i=d:c:int64:desc");
+  BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=c desc")), "i=:c:bytes:desc");
+  BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i=d:c ASC")), "i=d:c:bytes");
   BOOST_CHECK_EQUAL(Describe(tools::ParseIndex("i\\x3d=d\\x3a:c\\x2c\\x00")),
                     std::string("i==d::c,\0:bytes", 15));
 }

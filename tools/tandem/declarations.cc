@@ -122,13 +122,17 @@ Result<ColumnName> ParseColumnName(std::string_view text) {
   return column;
 }
 
-// Perhaps without the predicate.
-bool HasWhere(std::string_view text) {
-  constexpr std::string_view kWhere = " where ";
-  const std::string ended = std::string(text) + ' ';
-  return std::ranges::search(ended, kWhere, {}, [](char c) {
-           return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-         }).begin() != ended.end();
+// Whether columns are written as in a predicate, not as FAMILY:COLUMN[:TYPE][:desc]. A WHERE may be
+// without its predicate, and _row alone is refused there.
+bool IsAsInPredicate(std::string_view columns) {
+  if (columns == "_row" || columns.find_first_of("(,") != std::string_view::npos) return true;
+  if (columns.find("::") != std::string_view::npos) return true;
+  std::string text = std::string(columns) + ' ';
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text.find(" where ") != std::string::npos || text.ends_with(" asc ") ||
+         text.ends_with(" desc ");
 }
 
 /// Reads NAME=COLUMN[::TYPE] [ASC|DESC], ... [INCLUDE (COLUMN, ...)] [WHERE PREDICATE], written as
@@ -198,10 +202,7 @@ Result<IndexOptions> ParseIndex(std::string_view text) {
     return Status::InvalidArgument(Format(
         "--index '{}': expected [unique ]NAME=FAMILY:COLUMN[:TYPE][:desc]", EscapeBytes(text)));
   }
-  const bool is_row_key = text.substr(equals + 1) == "_row";  // Which is refused there.
-  if (text.find_first_of("(,", equals) != std::string_view::npos || HasWhere(text) || is_row_key) {
-    return ParseIndexColumns(text, equals);
-  }
+  if (IsAsInPredicate(text.substr(equals + 1))) return ParseIndexColumns(text, equals);
   auto parts = SplitText(text.substr(equals + 1), ':');
   IndexOptions index;
   ASSIGN_OR_RETURN(index.name, ParseEscaped(text.substr(0, equals)));
