@@ -40,7 +40,7 @@ const SmallChange& ChangeBeside(uint64_t n) {
   RequireOk(engine.Put(RowKey(n / 3), "c", "new"));
   change.close = of([&] { return engine.Close(); });
   RequireOk(engine.Open());
-  const IndexOptions index{.name = "late", .columns = {{.qualifier = "c"}}};
+  const IndexOptions index{.name = "late", .columns = {{.qualifier = "c", .descending = true}}};
   change.index = of([&] { return engine->CreateIndex("t", index); });
   change.drop_index = of([&] { return engine->DropIndex("t", index.name); });
   change.snapshot = of([&] { return engine->CreateSnapshot("s", {}); });
