@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "engine/predicate/implication.h"
+#include "engine/source/column_order.h"
 #include "format/registry/registered.h"
 #include "index/key.h"
 
@@ -15,17 +16,17 @@ namespace {
 
 using format::Condition;
 
-// A column whose absence, once it expired, may make the condition true; nullptr: there is none.
-const format::IndexColumnRecord* FindExpiring(const format::TableRecord& table,
-                                              const format::IndexPredicate& predicate,
-                                              const Condition& condition) {
+// A column whose absence, once its Put vanished, may make the condition true; nullptr: none.
+const format::IndexColumnRecord* FindVanishing(const format::TableRecord& table,
+                                               const format::IndexPredicate& predicate,
+                                               const Condition& condition) {
   if (condition.kind == Condition::Kind::kLeaf) {
     const format::IndexColumnRecord& column = predicate.columns[condition.column];
-    const bool may_expire = table.FindFamily(column.family)->may_expire();
-    return condition.accepts_null && may_expire ? &column : nullptr;
+    const bool may_vanish = MayVanish(*table.FindFamily(column.family));
+    return condition.accepts_null && may_vanish ? &column : nullptr;
   }
   for (const Condition& child : condition.children) {
-    const format::IndexColumnRecord* column = FindExpiring(table, predicate, child);
+    const format::IndexColumnRecord* column = FindVanishing(table, predicate, child);
     if (column != nullptr) return column;
   }
   return nullptr;
@@ -44,7 +45,7 @@ bool CoversRows(const format::TableRecord& table, const format::IndexRecord& ind
                 const BoundNode& node) {
   if (!index.where.has_value()) return true;
   const format::IndexPredicate& predicate = *index.where;
-  return !format::IsUnusable(index) && FindExpiring(table, predicate, predicate.root) == nullptr &&
+  return !format::IsUnusable(index) && FindVanishing(table, predicate, predicate.root) == nullptr &&
          Implies(node, predicate);
 }
 
@@ -55,7 +56,7 @@ bool HasRowsWithoutCells(const format::IndexRecord& index) {
 std::string WhyNotCovering(const format::TableRecord& table, const format::IndexRecord& index) {
   const format::IndexPredicate& predicate = *index.where;
   if (format::IsUnusable(index)) return format::WhyUnusable(index);
-  const format::IndexColumnRecord* column = FindExpiring(table, predicate, predicate.root);
+  const format::IndexColumnRecord* column = FindVanishing(table, predicate, predicate.root);
   if (column != nullptr) {
     return "rows may come to satisfy its WHERE " + predicate.text + " when cells of " +
            format::Described(*column) + " expire, and it would not have them";

@@ -14,6 +14,7 @@
 #include "engine/query/global_access.h"
 #include "engine/query/scan.h"
 #include "engine/read/concatenating_iterator.h"
+#include "engine/source/column_order.h"
 #include "engine/source/counted.h"
 
 namespace tandem::engine {
@@ -184,14 +185,14 @@ void AccessByOrdering(std::string reason, const EntryCount& entries, Query* quer
 }
 
 // Whether a walk in order finds all rows. An index over several columns has no entry that tells of
-// a column that expired.
+// a column that vanished.
 bool CanWalk(const format::TableRecord& table, const Ordering& ordering, const QueryPlan& plan) {
   const std::vector<format::IndexColumnRecord>& columns = ordering.index->columns;
   if (columns.size() == 1) return true;
-  const bool may_expire = std::ranges::any_of(columns, [&](const auto& column) {
-    return !column.is_of_row_key() && table.FindFamily(column.family)->may_expire();
+  const bool may_vanish = std::ranges::any_of(columns, [&](const auto& column) {
+    return !column.is_of_row_key() && MayVanish(*table.FindFamily(column.family));
   });
-  return !may_expire && std::ranges::all_of(
+  return !may_vanish && std::ranges::all_of(
                             plan.clusters, [](const Cluster& cluster) { return cluster.in_order; });
 }
 

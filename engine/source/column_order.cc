@@ -63,6 +63,10 @@ bool ShareNothing(const Cluster& cluster, const Times& a, const Times& b) {
 
 }  // namespace
 
+bool MayVanish(const format::FamilyRecord& family) {
+  return family.may_expire() || !family.former_limits.empty();
+}
+
 bool AreColumnsInOrder(const format::TableRecord& table, const Cluster& cluster) {
   std::vector<Times> sources;
   for (size_t i = 0; i < cluster.files.size(); ++i) {

@@ -11,7 +11,9 @@
 //
 // An absent value satisfies such conditions too if "the cells that count" includes the markers of
 // absent columns, and Puts without a key: the newest source with any of them has an entry, which
-// leaves out all columns that are absent. Only a column that expires leaves no trace.
+// leaves out all columns that are absent. Only a column that expires leaves no trace, and one whose
+// newest Put was taken back where the number of versions was raised: the Put before it is gone, but
+// in a file it has the entry.
 //
 // A column that joins others (concat) has a value in a source that has Puts of all of them, and
 // else is left out. Take the newest source with any cell of the columns with conditions, those that
@@ -42,6 +44,9 @@
 
 namespace tandem::engine {
 
+/// Whether Puts of the family may be gone though no source has an operation on their columns that
+/// hides them.
+bool MayVanish(const format::FamilyRecord& family);
 /// Whether timestamps of columns that such indexes depend on never fall from an older source of the
 /// cluster to a newer one that may share rows with it, and the view sees all of each file. Cost: a
 /// look at each source, and where they fall at each pair.
