@@ -190,7 +190,7 @@ Status IndexPartReader::AppendValue(const LoadedLeaf& leaf, uint32_t position, c
   return AppendStreamList(bounds, place, source.postings, out);
 }
 
-// Of a long list of which a part is wanted, only the chunks with that part are read.
+// Where a part of a long list is wanted, only the chunks with that part are read.
 Status IndexPartReader::AppendStreamList(ListBounds bounds, const ListPlace& place,
                                          StreamReader* postings, std::vector<uint32_t>* out) const {
   const bool is_whole = bounds.wanted.low == 0 && bounds.wanted.high >= bounds.row_count;

@@ -144,7 +144,7 @@ class FileMeasurer {
     return is_in_half ? half_.AddRow(key, cells) : Status();
   }
 
-  /// Of the file with so many rows.
+  /// Of a file with that number of rows.
   Result<MeasuredSection::Figures> End(uint32_t rows) {
     RETURN_IF_ERROR(all_.End());
     RETURN_IF_ERROR(half_.End());

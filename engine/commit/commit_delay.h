@@ -31,7 +31,7 @@ class CommitDelay {
   /// Whether a leader waits for more than the `queued` writers, its own included. Each call is one
   /// of a group.
   bool IsDue(uint32_t queued);
-  /// A leader waited, and at the end so many had queued.
+  /// A leader waited; at the end `queued` writers had queued.
   void NoteDelay(uint32_t queued);
 
   uint32_t expected() const { return expected_; }  ///< Writers that end the delay.

@@ -44,6 +44,22 @@ uint64_t CountMemstoreRows(const Cluster& cluster) {
   return rows;
 }
 
+Result<std::optional<uint64_t>> CountableEntries(const Cluster& cluster, const AccessPath& access) {
+  std::optional<uint64_t> entries;
+  if (access.paths.size() != 1 || access.is_intersection() || access.keys != nullptr) {
+    return entries;
+  }
+  const IndexPath& path = access.paths[0];
+  if (path.nulls || path.repeats_rows || !MayCountEntries(*path.index)) return entries;
+  entries = 0;
+  for (const FileSource& source : cluster.files) {
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> here, ExactEntries(source, path));
+    if (!here.has_value()) return here;
+    *entries += *here;
+  }
+  return entries;
+}
+
 Result<std::optional<EntryCounts>> EntryCounts::Make(ReadContext* context, const Cluster& cluster,
                                                      const format::IndexRecord& index,
                                                      uint64_t worth, std::string_view* why) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/read/row_iterator.h"
+#include "engine/source/candidates.h"
 #include "engine/source/counted.h"
 #include "engine/source/read_context.h"
 #include "index/section.h"
@@ -69,6 +70,10 @@ class EntryCounts {
   std::vector<File> files_;
 };
 
+/// How many entries the access leads to in the files of the cluster; nullopt: they are not those of
+/// one index whose entries can be counted (MayCountEntries), or a file lacks it. Errors:
+/// kCorruption, kIoError.
+Result<std::optional<uint64_t>> CountableEntries(const Cluster& cluster, const AccessPath& access);
 /// The rows of the cluster's memstores that the view sees, in no order, perhaps repeated.
 std::vector<const MemRow*> RowsOfMemstores(const Cluster& cluster, const format::ReadPoint& point);
 /// Where a file has them, ascending. Errors: kCorruption, kIoError.

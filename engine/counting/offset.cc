@@ -94,19 +94,14 @@ Result<std::optional<ClusterRanks>> RanksOfRows(ReadContext* context, const Clus
 Result<std::optional<ClusterRanks>> RanksOfLookup(ReadContext* context, const Cluster& cluster,
                                                   const AccessPath& access, Skipped* skipped) {
   const std::optional<ClusterRanks> none;
-  if (access.paths.size() != 1 || access.is_intersection() || access.keys != nullptr) return none;
+  if (access.paths.size() != 1) return none;
   const IndexPath& path = access.paths[0];
-  const bool is_lookup = path.of_single_keys && path.ranges.size() == 1 && !path.nulls;
-  if (!is_lookup || path.repeats_rows || !MayCountEntries(*path.index)) return none;
-  uint64_t entries = 0;
-  for (const FileSource& source : cluster.files) {
-    ASSIGN_OR_RETURN(const std::optional<uint64_t> here, ExactEntries(source, path));
-    if (!here.has_value()) return none;
-    entries += *here;
-  }
+  if (!path.of_single_keys || path.ranges.size() != 1) return none;
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, CountableEntries(cluster, access));
+  if (!entries.has_value()) return none;
   std::string_view why;
   ASSIGN_OR_RETURN(const std::optional<EntryCounts> counts,
-                   EntryCounts::Make(context, cluster, *path.index, entries, &why));
+                   EntryCounts::Make(context, cluster, *path.index, *entries, &why));
   if (!counts.has_value()) return none;
   ASSIGN_OR_RETURN(const uint64_t to_decide, counts->CountDecided(path.ranges));
   if (!skipped->PaysToDecide(to_decide, kReadPerDecided)) return none;

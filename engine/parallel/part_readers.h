@@ -54,7 +54,7 @@ class PartReaders {
     std::unique_ptr<PartedRead> read;
     const ReadContext* context = nullptr;  ///< To be copied; outlives the readers, unchanged.
     uint32_t threads = 1;                  ///< That may read, the caller's included.
-    uint32_t alone = 1;                    ///< So many parts the caller reads before others help.
+    uint32_t alone = 1;                    ///< Parts that the caller reads before others help.
     bool counts = false;                   ///< Rows are counted and not held.
   };
 

@@ -42,19 +42,13 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
 Result<std::optional<uint64_t>> CountFromEntries(ReadContext* context, const Cluster& cluster,
                                                  const AccessPath& access) {
   const std::optional<uint64_t> none;
-  if (access.paths.size() != 1 || access.is_intersection() || access.keys != nullptr) return none;
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, CountableEntries(cluster, access));
+  if (!entries.has_value()) return none;
+  if (CountMemstoreRows(cluster) * kEntriesPerMemstoreRow > *entries) return none;
   const IndexPath& path = access.paths[0];
-  if (path.nulls || path.repeats_rows || !MayCountEntries(*path.index)) return none;
-  uint64_t entries = 0;
-  for (const FileSource& source : cluster.files) {
-    ASSIGN_OR_RETURN(const std::optional<uint64_t> here, ExactEntries(source, path));
-    if (!here.has_value()) return none;
-    entries += *here;
-  }
-  if (CountMemstoreRows(cluster) * kEntriesPerMemstoreRow > entries) return none;
   std::string_view why;
   ASSIGN_OR_RETURN(const std::optional<EntryCounts> counts,
-                   EntryCounts::Make(context, cluster, *path.index, entries, &why));
+                   EntryCounts::Make(context, cluster, *path.index, *entries, &why));
   if (!counts.has_value()) return none;
   ASSIGN_OR_RETURN(uint64_t count, counts->Count(path.ranges));
   RETURN_IF_ERROR(counts->ForEachDecided(path.ranges, [&](const RowIterator&, bool is_added) {

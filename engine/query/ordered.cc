@@ -54,7 +54,7 @@ uint64_t MemoryOf(const RowView& row) {
 
 uint64_t LimitOf(const Query& query) { return query.limit == 0 ? UINT64_MAX : query.limit; }
 
-// A value with more entries than this is streamed, in a read that asks for so many rows.
+// A value with more entries than this is streamed, in a read that asks for `rows_asked` rows.
 uint64_t StreamedMin(const ReadContext& context, uint64_t rows_asked) {
   if (!context.may_end_early) return ValueRangeIterator::kLargeMin;
   return std::clamp(rows_asked, kEntriesFirst, ValueRangeIterator::kLargeMin);
@@ -527,7 +527,7 @@ class PartOfWalk final : public ReadPart {
   bool holds_rows_ = false;
 };
 
-// A walk of which several threads read the steps. Each has its rows in order by itself.
+// A walk whose steps several threads read. Each step has its rows in order by itself.
 class ParallelWalk final : public PartedRead {
  public:
   explicit ParallelWalk(const Query& query)

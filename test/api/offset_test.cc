@@ -202,8 +202,8 @@ BOOST_AUTO_TEST_CASE(RowsOfFilesAreNotReadToSkipThem) {
   skipped(all, {.order_by = "n"}, 400);
 }
 
-// The rows of one value, so many that their list is read by chunks: of one file, of several that
-// share rows, and with others in the memstore, in both directions.
+// The rows of one value, whose list is long enough to be read by chunks: of one file, of several
+// that share rows, and with others in the memstore.
 BOOST_AUTO_TEST_CASE(LatePagesAmongTheRowsOfOneValueAreFoundByCounts) {
   constexpr uint64_t kMany = 12'000;
   const auto put = [&](uint64_t row, const char* few, WriteBatch* batch) {

@@ -106,7 +106,7 @@ class World {
   void Get(const std::string& row);
   /// Whether there is a table of this name.
   void LookFor(const std::string& table);
-  /// By so many threads at most.
+  /// The most threads that a read may use.
   void Scan(uint32_t threads = 1);
   /// Rows whose "c" is `value`, by the index.
   void Query(const std::string& value);

@@ -472,7 +472,7 @@ void Grammar::AddSchemaEdits() {
   index->add_option("--rate", arguments_.index.rate,
                     "build: read at most so much a second, as 20MiB");
   index->add_option("--rows", arguments_.index.rows,
-                    "advise: read about so many rows (default 1000000); 0: all");
+                    "advise: read about this many rows (default 1000000); 0: all");
 }
 
 void Grammar::AddMaintenance() {

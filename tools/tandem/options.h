@@ -337,7 +337,7 @@ struct IndexVerbOptions {
                        ///< advise: a file of queries, or "-".
   std::string rate;    ///< build: bytes a second; empty: no limit.
   bool global = false;        ///< create: as "global " before the declaration.
-  uint64_t rows = 1'000'000;  ///< advise: read about so many rows; 0: all.
+  uint64_t rows = 1'000'000;  ///< advise: read about this many rows; 0: all.
   OutputMode output = OutputMode::kTable;
 };
 

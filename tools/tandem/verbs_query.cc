@@ -183,10 +183,6 @@ Result<ExitCode> WriteCount(Database& database, const Question& question,
   return ExitCode::kDone;
 }
 
-}  // namespace
-
-namespace {
-
 Result<ExitCode> RunQuery(const QueryVerbOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(Question question, QuestionOf(options));
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForReading(options.path, context));
