@@ -2,6 +2,7 @@
 #include "engine/create_table.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,8 +11,8 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
-#include "engine/predicate/bound.h"
 #include "engine/predicate/column_parser.h"
+#include "engine/predicate/index_predicate.h"
 #include "format/functions.h"
 #include "index/entries.h"
 #include "index/key.h"
@@ -270,103 +271,6 @@ Status AddIndex(const IndexOptions& options, const format::FunctionRegistry& fun
   return {};
 }
 
-bool NamesRowKey(const Predicate& predicate) {
-  return predicate.is_row_key() || std::ranges::any_of(predicate.children(), NamesRowKey);
-}
-
-// The condition of what was bound. Adds its columns to `*columns`. Errors: kInvalidArgument.
-Result<format::Condition> ConditionOf(const BoundNode& node,
-                                      std::vector<format::IndexColumnRecord>* columns) {
-  format::Condition condition;
-  if (node.kind != BoundNode::Kind::kLeaf) {
-    condition.kind = node.kind == BoundNode::Kind::kAnd ? format::Condition::Kind::kAnd
-                                                        : format::Condition::Kind::kOr;
-    for (const BoundNode& child : node.children) {
-      ASSIGN_OR_RETURN(condition.children.emplace_back(), ConditionOf(child, columns));
-    }
-    return condition;
-  }
-  const BoundLeaf& leaf = node.leaf;
-  if (format::IsMultiValued(leaf.column)) {
-    return Invalid(format::Described(leaf.column) +
-                   " has several values in a row: WHERE of an index cannot be over it");
-  }
-  if (leaf.test.has_value() && leaf.test->regexp != nullptr) {
-    return Invalid("it takes no REGEXP, as " + format::Described(leaf.column) +
-                   " has: use CONTAINS or PREFIX, or leave the condition out");
-  }
-  if (!leaf.column.joined.empty()) {
-    return Invalid(format::Described(leaf.column) +
-                   " is of several columns: WHERE of an index compares one at a time");
-  }
-  const auto known =
-      std::ranges::find_if(*columns, [&leaf](const format::IndexColumnRecord& column) {
-        return format::HasSameValues(column, leaf.column);
-      });
-  condition.kind = format::Condition::Kind::kLeaf;
-  condition.column = static_cast<size_t>(known - columns->begin());
-  condition.values = leaf.values;
-  condition.accepts_null = leaf.accepts_null;
-  if (leaf.test.has_value()) {
-    condition.part = leaf.test->part;
-    condition.lacks_part = leaf.test->negated;
-  }
-  if (known == columns->end()) columns->push_back(leaf.column);
-  return condition;
-}
-
-// The predicate with the families and types that its columns have now.
-Predicate WithTypes(const Predicate& predicate, const format::TableRecord& table) {
-  std::vector<Predicate> children;
-  for (const Predicate& child : predicate.children()) children.push_back(WithTypes(child, table));
-  switch (predicate.kind()) {
-    case Predicate::Kind::kTrue:
-      return predicate;
-    case Predicate::Kind::kAnd:
-      return Predicate::And(std::move(children));
-    case Predicate::Kind::kOr:
-      return Predicate::Or(std::move(children));
-    case Predicate::Kind::kNot:
-      return Predicate::Not(std::move(children.front()));
-    default:
-      break;
-  }
-  const format::FamilyRecord& family =
-      predicate.family().empty() ? table.first_family() : *table.FindFamily(predicate.family());
-  std::string column = family.options.name + ":" + predicate.qualifier();
-  Predicate typed = Predicate::Compare(predicate.kind(), std::move(column), predicate.values());
-  if (!predicate.functions().empty()) typed = typed.WithFunctions(predicate.functions());
-  if (predicate.type().has_value()) return typed.As(*predicate.type());
-  if (!predicate.functions().empty()) return typed;
-  return typed.As(table.TypeOf(family.id, predicate.qualifier()));
-}
-
-Result<format::IndexPredicate> PredicateOf(const std::string& text,
-                                           const format::FunctionRegistry& functions,
-                                           const format::TableRecord& table) {
-  if (text.size() > kIndexWhereBytesMax) {
-    return Invalid("it has " + std::to_string(text.size()) + " bytes, the limit is " +
-                   std::to_string(kIndexWhereBytesMax));
-  }
-  ASSIGN_OR_RETURN(const Predicate predicate, Predicate::Parse(text));
-  if (predicate.depth() > kIndexWhereDepthMax) {
-    return Invalid("it has " + std::to_string(predicate.depth()) +
-                   " levels of AND, OR and NOT, the limit is " +
-                   std::to_string(kIndexWhereDepthMax));
-  }
-  if (predicate.parameter_count() > 0) return Invalid("it has a parameter");
-  if (NamesRowKey(predicate)) return Invalid("it is over _row, which is no column");
-  ASSIGN_OR_RETURN(const BoundPredicate bound,
-                   BoundPredicate::Bind(predicate, table, {.functions = &functions}));
-  format::IndexPredicate where{.text = WithTypes(predicate, table).ToString()};
-  if (where.text.size() > kIndexWhereBytesMax) {
-    return Invalid("with families and types it has " + std::to_string(where.text.size()) +
-                   " bytes, the limit is " + std::to_string(kIndexWhereBytesMax));
-  }
-  ASSIGN_OR_RETURN(where.root, ConditionOf(bound.root(), &where.columns));
-  return where;
-}
-
 // Makes the table's index partial if the options say so. Requires: the types of columns are set.
 Status SetWhere(const IndexOptions& options, const format::FunctionRegistry& functions,
                 const format::TableRecord& table, format::IndexRecord* index) {
@@ -381,7 +285,7 @@ Status SetWhere(const IndexOptions& options, const format::FunctionRegistry& fun
     return Invalid(start + format::Described(index->columns.front()) +
                    " is of trigrams, which memstores do not keep: it cannot have a WHERE");
   }
-  Result<format::IndexPredicate> where = PredicateOf(options.where, functions, table);
+  Result<format::IndexPredicate> where = BindIndexPredicate(options.where, functions, table);
   if (!where.has_value()) {
     return {where.error().code(), start + "WHERE: " + std::string(where.error().message())};
   }
@@ -457,20 +361,40 @@ Status AddColumns(const TableOptions& options, format::TableRecord* table) {
   return {};
 }
 
-// Of the last index of the table: no other one has the same entries and records.
-Status CheckUnlikeOthers(const format::TableRecord& table) {
-  constexpr auto is_same = [](const auto& a, const auto& b) {
-    return format::HasSameValues(a, b) && a.descending == b.descending;
+// Whether both have the same entries and records. One that is being dropped is like none.
+bool AreAlike(const format::IndexRecord& a, const format::IndexRecord& b) {
+  constexpr auto is_dropping = format::IndexState::kDropping;
+  if (a.state == is_dropping || b.state == is_dropping) return false;
+  constexpr auto is_same = [](const auto& one, const auto& other) {
+    return format::HasSameValues(one, other) && one.descending == other.descending;
   };
-  const format::IndexRecord& added = table.indexes.back();
-  for (const format::IndexRecord& other : table.indexes) {
-    if (other.id == added.id || other.unique != added.unique) continue;
-    if (!std::ranges::equal(other.columns, added.columns, is_same)) continue;
-    if (other.included != added.included) continue;
-    if ((other.where ? other.where->text : "") != (added.where ? added.where->text : "")) continue;
-    return Status::AlreadyExists("index " + base::Quote(other.name) + " has the same definition");
+  const auto where_of = [](const format::IndexRecord& index) {
+    return index.where.has_value() ? std::string_view(index.where->text) : std::string_view();
+  };
+  return a.unique == b.unique && std::ranges::equal(a.columns, b.columns, is_same) &&
+         a.included == b.included && where_of(a) == where_of(b);
+}
+
+// An index that is before another one of the same placement and like it; nullptr: there is none.
+template <typename Records, typename IndexOf>
+const format::IndexRecord* FirstOfAlike(const Records& records, const IndexOf& index_of) {
+  for (size_t i = 1; i < records.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (AreAlike(index_of(records[j]), index_of(records[i]))) return &index_of(records[j]);
+    }
   }
-  return {};
+  return nullptr;
+}
+
+// No two indexes of the table are alike. One may be global and the other local.
+Status CheckUnlike(const format::TableRecord& table) {
+  const format::IndexRecord* first = FirstOfAlike(table.indexes, std::identity());
+  if (first == nullptr) {
+    first = FirstOfAlike(
+        table.global_indexes, [](const auto& global) -> auto& { return global.index; });
+  }
+  if (first == nullptr) return {};
+  return Status::AlreadyExists("index " + base::Quote(first->name) + " has the same definition");
 }
 
 }  // namespace
@@ -501,6 +425,7 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options, base::R
     const size_t place = static_cast<size_t>(table.FindIndex(index.name) - table.indexes.data());
     RETURN_IF_ERROR(SetWhere(index, functions, table, &table.indexes[place]));
   }
+  RETURN_IF_ERROR(CheckUnlike(table));
   RETURN_IF_ERROR(SetObserversIn(options.observers, &table));
   RETURN_IF_ERROR(SetRowKeyIn(options.row_key, /*has_cells=*/false, &table));
   random->Fill(table.hash_secret);
@@ -538,12 +463,13 @@ Status AddIndexTo(const IndexOptions& options, const format::FunctionRegistry& f
   }
   const format::TableRecord before = *table;
   RETURN_IF_ERROR(AddIndex(options, functions, table));
-  if (options.placement == IndexPlacement::kGlobal) return {};  // No column has its type from it.
+  // No column has its type from a global one.
+  if (options.placement == IndexPlacement::kGlobal) return CheckUnlike(*table);
   // What is there already has not been checked.
   if (options.unique) table->indexes.back().state = format::IndexState::kBuilding;
   RETURN_IF_ERROR(KeepTypes(table->indexes.back(), before, table));
   RETURN_IF_ERROR(SetWhere(options, functions, *table, &table->indexes.back()));
-  return CheckUnlikeOthers(*table);
+  return CheckUnlike(*table);
 }
 
 Status IndexNotFound(const format::TableRecord& table, std::string_view index) {

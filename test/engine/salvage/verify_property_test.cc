@@ -2,6 +2,7 @@
 // several of them over one column, values at the ends of their types, timestamps at the ends of
 // theirs. Both end with a report, which finds nothing; of a damaged one too.
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
 #include <bit>
 #include <boost/test/unit_test.hpp>
 #include <limits>
@@ -114,9 +115,12 @@ class AnyDatabase {
     const size_t indexes = random_.Below(9);
     for (size_t i = 0; i < indexes; ++i) {
       const ColumnType type = kTypes[random_.Below(std::size(kTypes))];
-      table.indexes.push_back(
-          {"index" + std::to_string(i),
-           {{Family(random_.Below(families_)), Column(), type, random_.OneIn(3)}}});
+      const IndexColumn column{Family(random_.Below(families_)), Column(), type, random_.OneIn(3)};
+      const auto is_alike = [text = column.ToString()](const IndexOptions& index) {
+        return index.columns[0].ToString() == text;
+      };
+      if (std::ranges::any_of(table.indexes, is_alike)) continue;
+      table.indexes.push_back({"index" + std::to_string(i), {column}});
     }
     if (random_.OneIn(3)) table.split_keys = {"r3", "r6"};
     return table;
