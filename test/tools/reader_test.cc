@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "format/hash.h"
@@ -190,6 +191,35 @@ BOOST_AUTO_TEST_CASE(ListsPostingsOfEveryForm) {
   BOOST_REQUIRE_MESSAGE(import.exit_code == 0, import.err);
   OutputOfProgram({"compact", path, "t"});
   CheckAgainstDump(path, {"few", "ten", "half", "run", "seven"});
+}
+
+BOOST_AUTO_TEST_CASE(ListsTheEntriesOfAGlobalIndex) {
+  if (!IsThere()) return;
+  TemporaryDirectory directory;
+  const std::string path = directory.Path("db");
+  OutputOfProgram({"create", path, "t", "--column", "d:age:int64"});
+  OutputOfProgram({"index", "create", path, "t", "by_age=age::int64 DESC, city", "--global"});
+  OutputOfProgram({"put", path, "t", "ann", "d:age=31", "d:city=Bern", "--timestamp", "5"});
+  OutputOfProgram({"put", path, "t", "bob", "d:age=7", "--timestamp", "6"});
+  OutputOfProgram({"put", path, "t", "eva", "d:city=Rome", "--timestamp", "7"});  // Has no entry.
+  OutputOfProgram({"put", path, "t", "ann", "d:age=32", "--timestamp", "8"});
+  OutputOfProgram({"compact", path, "t"});
+  OutputOfProgram({"flush", path});
+  std::set<std::string> found;
+  std::istringstream lines(OutputOfReader({"index", path, "t", "by_age"}));
+  for (std::string line; std::getline(lines, line);) {
+    const auto field = [&line](const std::string& name) {
+      const size_t begin = line.find("\"" + name + "\":\"") + name.size() + 4;
+      return line.substr(begin, line.find('"', begin) - begin);
+    };
+    BOOST_CHECK_EQUAL(field("kind"), "global_entry");
+    BOOST_CHECK_EQUAL(field("index"), "by_age");
+    found.insert(field("value") + " " + field("row") + " " + field("operation"));
+  }
+  BOOST_CHECK(found.contains("32, Bern ann put"));
+  BOOST_CHECK(found.contains("7, NULL bob put"));
+  for (const std::string& entry : found)
+    BOOST_CHECK_MESSAGE(entry.find("eva") == entry.npos, entry);
 }
 
 BOOST_AUTO_TEST_CASE(RefusesAFlippedByteAnywhere) {

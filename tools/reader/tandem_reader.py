@@ -2,7 +2,8 @@
 """Lists what a closed Tandem database holds. Written from docs/format.md alone, to prove that page.
 
     tandem_reader.py rows DB [TABLE]        every cell of every store file, versions and markers too
-    tandem_reader.py index DB TABLE INDEX   every entry of an index, current and older
+    tandem_reader.py index DB TABLE INDEX   every entry of an index, current and older; of a global
+                                            one every cell and marker of its entries
 
 One JSON object a line; bytes that are no plain text stand in base64 as NAME_b64. All files are
 verified before the first line; what does not agree is refused in one line on standard error.
@@ -506,6 +507,10 @@ class Database:
                   if table_name in (None, table['name'])]
         indexes = [None] + [index['name'] for table in tables for index in table['index']]
         check(tables or table_name is None, 'no such table', NOT_FOUND)
+        for entries, index in [(found['entries'], found['index'][0]) for found in tables[0]['global']
+                               if found['index'][0]['name'] == index_name] if index_name else ():
+            yield from self.global_lines(table_name, self.catalog['table'][entries], index)
+            return
         check(index_name in indexes, 'no such index', NOT_FOUND)
         regions = sorted(self.catalog['region'].values(), key=lambda region: region['start'])
         for table, region in itertools.product(tables, regions):
@@ -515,6 +520,15 @@ class Database:
                 store, ordinals = self.stores[number], range(low, high)
                 yield from store.row_lines(ordinals, place) if index_name is None else (
                     store.index_lines(ordinals, place, region['start'], index_name))
+
+    def global_lines(self, table_name, entries, index):
+        """The cells of the table of a global index's entries (9), by value and row."""
+        for cell in self.lines(entries['name']):
+            key, end = cell.pop('row'), 0
+            for column in index['column']:
+                end += part_end(column, key[end:])
+            yield {**cell, 'kind': 'global_entry', 'table': table_name, 'index': index['name'],
+                   'value': entry_value(index['column'], key[:end]), 'row': key[end:]}
 
 def field(name, value):
     """A field for JSON: bytes become text, or base64 under another name."""
