@@ -9,6 +9,7 @@
 #include "engine/advice/advise.h"
 #include "engine/create_table.h"
 #include "engine/engine_impl.h"
+#include "engine/group/expressions.h"
 #include "engine/query/reader.h"
 
 namespace tandem::engine {
@@ -56,7 +57,8 @@ Result<IndexAdvice> EngineImpl::AdviseIndexes(std::string_view table,
     asked.before.clear();
     asked.no_scan = false;
     const ReadResources resources = read_resources();
-    QueryRequest request{resources, read, query.predicate, asked};
+    ASSIGN_OR_RETURN(const ExpressionRead widened, ExpressionRead::Of(read, asked));
+    QueryRequest request{resources, widened.options(), query.predicate, asked};
     ASSIGN_OR_RETURN(TableView now, ViewOf(table, &request, RegionsOfQuery::kAll));
     return ExplainQuery(request, std::move(now));
   };

@@ -358,6 +358,20 @@ class EngineImpl final : public Engine {
   template <typename Answer, typename Run>
   static Result<Answer> Watched(std::unique_ptr<QueryWatch> watch, QueryRequest* request,
                                 const Run& run);
+  /// What a query was asked for, prepared or not.
+  struct Question {
+    std::string_view table;
+    const Predicate& predicate;
+    const QueryOptions& query;
+    const ParameterValues* values = nullptr;
+  };
+  static Question QuestionOf(const PreparedState& state);
+  /// Lifetime: that of the arguments.
+  static QueryRequest RequestOf(const Question& question, const ReadResources& resources,
+                                const ExpressionRead& read);
+  Result<Cursor> Query(const ReadOptions& options, const Question& question);
+  Result<uint64_t> Count(const ReadOptions& options, const Question& question);
+  Result<Explanation> Explain(const ReadOptions& options, const Question& question);
   Result<Cursor> RunQuery(std::string_view table, QueryRequest* request);
   Result<uint64_t> RunCount(std::string_view table, QueryRequest* request);
   void LookForHotRegions(int64_t now_micros) {

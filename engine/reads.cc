@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "engine/create_table.h"
 #include "engine/engine_impl.h"
+#include "engine/group/expressions.h"
 #include "engine/index_statistics.h"
 #include "engine/prepared_query.h"
 #include "engine/query/plan.h"
@@ -290,6 +291,9 @@ Result<RegionView> EngineImpl::ViewOfRow(const ReadOptions& options, std::string
 Result<Cursor> EngineImpl::NewCursor(Result<std::unique_ptr<RowSource>> source,
                                      std::string_view table, CursorOrigin origin) {
   if (!source.has_value()) return source.error();
+  if (origin.expressions != nullptr) {
+    *source = ComputeRows(*std::move(source), std::move(origin.expressions));
+  }
   return Cursor(handles_->NewCursor(std::move(*source), table, std::move(origin)));
 }
 
@@ -320,6 +324,9 @@ Status EngineImpl::BeginQuery(const TableView& view, TokenUse use, QueryRequest*
   request->from = origin->from.has_value() ? &*origin->from : nullptr;
   request->limits = origin->limits;
   request->no_scan = options_.no_scan_tables.contains(view.table->name);
+  if (request->query.expressions.empty()) return {};
+  ASSIGN_OR_RETURN(origin->expressions, BindExpressions(*request->expressions, request->query,
+                                                        view.table, options_.functions));
   return {};
 }
 
@@ -499,38 +506,65 @@ Result<uint64_t> EngineImpl::RunCount(std::string_view table, QueryRequest* requ
   return CountRows(*request, std::move(view));
 }
 
+EngineImpl::Question EngineImpl::QuestionOf(const PreparedState& state) {
+  return {state.table, state.predicate, state.query, &state.values};
+}
+
+QueryRequest EngineImpl::RequestOf(const Question& question, const ReadResources& resources,
+                                   const ExpressionRead& read) {
+  QueryRequest request{resources, read.options(), question.predicate, question.query,
+                       question.values};
+  request.expressions = &read;
+  return request;
+}
+
+Result<Cursor> EngineImpl::Query(const ReadOptions& options, const Question& question) {
+  monitor_.CountCall(Monitor::Call::kQuery);
+  ASSIGN_OR_RETURN(const ExpressionRead read, ExpressionRead::Of(options, question.query));
+  const ReadResources resources = read_resources(options);
+  QueryRequest request = RequestOf(question, resources, read);
+  return Watched<Cursor>(WatchOf("query", question.table, request), &request,
+                         [&](QueryWatch*) { return RunQuery(question.table, &request); });
+}
+
+Result<uint64_t> EngineImpl::Count(const ReadOptions& options, const Question& question) {
+  monitor_.CountCall(Monitor::Call::kCount);
+  ASSIGN_OR_RETURN(const ExpressionRead read, ExpressionRead::Of(options, question.query));
+  const ReadResources resources = read_resources(options);
+  QueryRequest request = RequestOf(question, resources, read);
+  return Watched<uint64_t>(WatchOf("count", question.table, request), &request,
+                           [&](QueryWatch*) { return RunCount(question.table, &request); });
+}
+
+Result<Explanation> EngineImpl::Explain(const ReadOptions& options, const Question& question) {
+  ASSIGN_OR_RETURN(const ExpressionRead read, ExpressionRead::Of(options, question.query));
+  const ReadResources resources = read_resources(options);
+  QueryRequest request = RequestOf(question, resources, read);
+  ASSIGN_OR_RETURN(TableView view, ViewOf(question.table, &request, RegionsOfQuery::kAll));
+  CursorOrigin origin;
+  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
+  return ExplainQuery(request, std::move(view));
+}
+
 Result<Cursor> EngineImpl::Query(const ReadOptions& options, std::string_view table,
                                  const Predicate& predicate, const QueryOptions& query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  monitor_.CountCall(Monitor::Call::kQuery);
-  const ReadResources resources = read_resources(options);
-  QueryRequest request{resources, options, predicate, query};
-  return Watched<Cursor>(WatchOf("query", table, request), &request,
-                         [&](QueryWatch*) { return RunQuery(table, &request); });
+  return Query(options, {table, predicate, query});
 }
 
 Result<uint64_t> EngineImpl::Count(const ReadOptions& options, std::string_view table,
                                    const Predicate& predicate, const QueryOptions& query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  monitor_.CountCall(Monitor::Call::kCount);
-  const ReadResources resources = read_resources(options);
-  QueryRequest request{resources, options, predicate, query};
-  return Watched<uint64_t>(WatchOf("count", table, request), &request,
-                           [&](QueryWatch*) { return RunCount(table, &request); });
+  return Count(options, {table, predicate, query});
 }
 
 Result<Explanation> EngineImpl::Explain(const ReadOptions& options, std::string_view table,
                                         const Predicate& predicate, const QueryOptions& query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  const ReadResources resources = read_resources(options);
-  QueryRequest request{resources, options, predicate, query};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(table, &request, RegionsOfQuery::kAll));
-  CursorOrigin origin;
-  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
-  return ExplainQuery(request, std::move(view));
+  return Explain(options, {table, predicate, query});
 }
 
 // Of each row the columns alone are read that groups are made of.
@@ -634,7 +668,7 @@ Result<PreparedQuery> EngineImpl::Prepare(std::string_view name, const Predicate
   if (!pass.inside()) return Closed();
   const std::shared_ptr<const Table> table = database_.regions->Find(name);
   if (table == nullptr) return TableNotFound(name);
-  RETURN_IF_ERROR(CheckIndexesAskedFor(*table->record, query));
+  RETURN_IF_ERROR(CheckIndexesAskedFor(*table->record, &options_.functions, query));
   auto state = std::make_unique<PreparedState>();
   ASSIGN_OR_RETURN(state->uses, BoundPredicate::FindParameters(predicate, *table->record,
                                                                {.functions = &options_.functions}));
@@ -648,35 +682,19 @@ Result<PreparedQuery> EngineImpl::Prepare(std::string_view name, const Predicate
 Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  monitor_.CountCall(Monitor::Call::kQuery);
-  const PreparedState& state = *query->state();
-  const ReadResources resources = read_resources(options);
-  QueryRequest request{resources, options, state.predicate, state.query, &state.values};
-  return Watched<Cursor>(WatchOf("query", state.table, request), &request,
-                         [&](QueryWatch*) { return RunQuery(state.table, &request); });
+  return Query(options, QuestionOf(*query->state()));
 }
 
 Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  monitor_.CountCall(Monitor::Call::kCount);
-  const PreparedState& state = *query->state();
-  const ReadResources resources = read_resources(options);
-  QueryRequest request{resources, options, state.predicate, state.query, &state.values};
-  return Watched<uint64_t>(WatchOf("count", state.table, request), &request,
-                           [&](QueryWatch*) { return RunCount(state.table, &request); });
+  return Count(options, QuestionOf(*query->state()));
 }
 
 Result<Explanation> EngineImpl::Explain(const ReadOptions& options, PreparedQuery* query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  const PreparedState& state = *query->state();
-  const ReadResources resources = read_resources(options);
-  QueryRequest request{resources, options, state.predicate, state.query, &state.values};
-  ASSIGN_OR_RETURN(TableView view, ViewOf(state.table, &request, RegionsOfQuery::kAll));
-  CursorOrigin origin;
-  RETURN_IF_ERROR(BeginQuery(view, TokenUse::kTaken, &request, &origin));
-  return ExplainQuery(request, std::move(view));
+  return Explain(options, QuestionOf(*query->state()));
 }
 
 Result<Snapshot> EngineImpl::TakeSnapshot() {

@@ -8,7 +8,7 @@
 #include "base/status_macros.h"
 #include "engine/group/counted_groups.h"
 #include "engine/group/groups.h"
-#include "engine/predicate/column_parser.h"
+#include "engine/predicate/bind_column.h"
 #include "engine/query/count.h"
 #include "engine/query/query.h"
 #include "engine/query/reader.h"
@@ -26,18 +26,10 @@ using Kind = AggregateKind;
 // Groups that a maker appends at a time.
 constexpr size_t kGroupsMax = 32;
 
-Result<ParsedColumn> ParsedWhole(const std::string& text) {
-  ASSIGN_OR_RETURN(std::vector<Token> list, Tokenize(text));
-  TokenReader tokens(std::move(list));
-  ASSIGN_OR_RETURN(ParsedColumn parsed, ParseColumn("a column", &tokens));
-  if (tokens.Peek().kind != Token::Kind::kEnd) return SyntaxError(tokens.Peek(), "the end");
-  return parsed;
-}
-
-Result<format::IndexColumnRecord> BindColumn(const std::string& text,
-                                             const format::TableRecord& table,
-                                             const format::FunctionRegistry& functions) {
-  const Result<ParsedColumn> parsed = ParsedWhole(text);
+Result<format::IndexColumnRecord> BindGrouped(const std::string& text,
+                                              const format::TableRecord& table,
+                                              const format::FunctionRegistry& functions) {
+  const Result<ParsedColumn> parsed = ParseWholeColumn(text);
   if (!parsed.has_value()) {
     return Status::InvalidArgument("column " + base::Quote(text) + ": " +
                                    std::string(parsed.error().message()));
@@ -46,23 +38,7 @@ Result<format::IndexColumnRecord> BindColumn(const std::string& text,
     return Status::InvalidArgument(
         "_row: rows neither group by their keys, nor are these computed");
   }
-  const format::FamilyRecord* const family =
-      parsed->family.empty() ? &table.first_family() : table.FindFamily(parsed->family);
-  if (family == nullptr) {
-    return Status::NotFound("table '" + table.name + "' has no family '" + parsed->family + "'");
-  }
-  format::IndexColumnRecord column;
-  column.family = family->id;
-  column.qualifier = parsed->qualifier;
-  column.functions = parsed->functions;
-  format::PinFunctions(column.functions);
-  RETURN_IF_ERROR(format::PinCalls(functions, column.functions));
-  RETURN_IF_ERROR(format::JoinColumns(table, &column));
-  if (column.functions.empty()) {
-    column.type = parsed->type.value_or(table.TypeOf(family->id, column.qualifier));
-  } else {
-    ASSIGN_OR_RETURN(column.type, format::TypeOfFunctions(column.functions, parsed->type));
-  }
+  ASSIGN_OR_RETURN(format::IndexColumnRecord column, BindColumn(*parsed, table, &functions));
   if (!format::IsMultiValued(column)) return column;
   return Status::InvalidArgument(format::Described(column) +
                                  " has several values: a row would be in several groups");
@@ -87,7 +63,7 @@ Result<GroupSpec::Value> BindValue(const Aggregation& asked, const format::Table
     return Status::InvalidArgument("a number of rows is of no column: count " +
                                    base::Quote(asked.column) + " with kCount");
   }
-  ASSIGN_OR_RETURN(value.column, BindColumn(asked.column, table, functions));
+  ASSIGN_OR_RETURN(value.column, BindGrouped(asked.column, table, functions));
   const bool is_sum = asked.kind == Kind::kSum || asked.kind == Kind::kAverage;
   if (!is_sum || IsNumber(value.column->type)) return value;
   return Status::InvalidArgument(
@@ -482,7 +458,7 @@ Result<GroupSpec> BindGroups(const AggregateOptions& options,
                  .columns = {},
                  .table = std::move(table)};
   for (const std::string& text : options.group_by) {
-    ASSIGN_OR_RETURN(spec.keys.emplace_back(), BindColumn(text, *spec.table, functions));
+    ASSIGN_OR_RETURN(spec.keys.emplace_back(), BindGrouped(text, *spec.table, functions));
   }
   for (const Aggregation& asked : options.values) {
     ASSIGN_OR_RETURN(spec.values.emplace_back(), BindValue(asked, *spec.table, functions));

@@ -167,81 +167,33 @@ class GroupSource final : public RowSource {
   std::vector<Cell> cells_;
 };
 
-format::Cell PutOf(const Cell& cell) {
-  format::Cell put;
-  put.value = cell.value;
-  put.timestamp = cell.timestamp;
-  return put;
-}
-
 }  // namespace
 
 GroupedRow::GroupedRow(const GroupSpec& spec) : spec_(spec) {
-  const auto plain = [&spec](const format::IndexColumnRecord& column) {
-    return Column{&column, spec.table->FindFamily(column.family)->options.name};
-  };
-  const auto column_of = [&plain](const format::IndexColumnRecord& column) {
-    Column made = plain(column);
-    std::ranges::transform(column.joined, std::back_inserter(made.joined), plain);
-    return made;
-  };
-  for (const format::IndexColumnRecord& key : spec.keys) keys_.push_back(column_of(key));
+  for (const format::IndexColumnRecord& key : spec.keys) keys_.emplace_back(key, *spec.table);
   for (const GroupSpec::Value& value : spec.values) {
-    values_.push_back(value.column.has_value() ? column_of(*value.column) : Column{nullptr, {}});
+    auto& column = values_.emplace_back();
+    if (value.column.has_value()) column.emplace(*value.column, *spec.table);
   }
-}
-
-const Cell* GroupedRow::Find(const Column& column, const RowView& row) {
-  for (const Cell& cell : row.cells()) {
-    if (cell.qualifier == column.record->qualifier && cell.family == column.family) return &cell;
-  }
-  return nullptr;
-}
-
-// Appends the key of the column's value in the row. False: it is absent. Bytes compare at any
-// length.
-bool GroupedRow::AppendKey(const Column& column, const RowView& row, std::string* key) {
-  const Cell* const cell = Find(column, row);
-  if (cell == nullptr) return false;
-  if (column.record->type == ColumnType::kBytes && column.record->functions.empty()) {
-    *key += format::BoundKey(*column.record, cell->value);
-    return true;
-  }
-  const format::Cell put = PutOf(*cell);
-  if (column.joined.empty()) return format::AppendPutKey(*column.record, put, key);
-  return AppendJoined(column, put, row, key);
-}
-
-bool GroupedRow::AppendJoined(const Column& column, const format::Cell& put, const RowView& row,
-                              std::string* key) {
-  std::vector<format::Cell> puts;
-  for (const Column& joined : column.joined) {
-    const Cell* const cell = Find(joined, row);
-    if (cell == nullptr) return false;
-    puts.push_back(PutOf(*cell));
-  }
-  std::vector<const format::Cell*> pointers;
-  for (const format::Cell& joined : puts) pointers.push_back(&joined);
-  return format::AppendPutKey(*column.record, put, key, pointers);
 }
 
 void GroupedRow::KeyOf(const RowView& row, std::string* key) const {
   key->clear();
-  for (const Column& column : keys_) {
-    if (!AppendKey(column, row, key)) format::AppendAbsentKey(*column.record, key);
+  for (const RowColumn& column : keys_) {
+    if (!column.AppendKeyIn(row, key)) format::AppendAbsentKey(column.record(), key);
   }
 }
 
 void GroupedRow::AddTo(const RowView& row, std::vector<Accumulator>* values) {
   for (size_t i = 0; i < values->size(); ++i) {
     Accumulator& value = (*values)[i];
-    const Column& column = values_[i];
-    if (column.record == nullptr) {
+    const std::optional<RowColumn>& column = values_[i];
+    if (!column.has_value()) {
       ++value.count;
       continue;
     }
     scratch_.clear();
-    if (!AppendKey(column, row, &scratch_)) continue;
+    if (!column->AppendKeyIn(row, &scratch_)) continue;
     ++value.count;
     switch (spec_.values[i].kind) {
       case Kind::kMin:
@@ -250,7 +202,7 @@ void GroupedRow::AddTo(const RowView& row, std::vector<Accumulator>* values) {
         break;
       case Kind::kSum:
       case Kind::kAverage:
-        AddNumber(column.record->type, scratch_, &value);
+        AddNumber(column->record().type, scratch_, &value);
         break;
       default:
         break;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/memory_account.h"
+#include "engine/read/row_column.h"
 #include "engine/read/row_source.h"
 #include "engine/source/read_meter.h"
 #include "engine/source/read_resources.h"
@@ -61,18 +62,9 @@ class GroupedRow {
   void AddCounted(std::string_view key, uint64_t rows, std::vector<Accumulator>* values) const;
 
  private:
-  struct Column {
-    const format::IndexColumnRecord* record;
-    std::string_view family;
-    std::vector<Column> joined = {};
-  };
-  static const Cell* Find(const Column& column, const RowView& row);
-  static bool AppendKey(const Column& column, const RowView& row, std::string* key);
-  static bool AppendJoined(const Column& column, const format::Cell& put, const RowView& row,
-                           std::string* key);
-
   const GroupSpec& spec_;
-  std::vector<Column> keys_, values_;  // Of kRows the record is null.
+  std::vector<RowColumn> keys_;
+  std::vector<std::optional<RowColumn>> values_;  // nullopt: kRows.
   std::string scratch_;
 };
 

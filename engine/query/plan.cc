@@ -17,6 +17,7 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/predicate/index_order.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/query/access_paths.h"
 #include "engine/query/intersection_choice.h"
@@ -513,29 +514,12 @@ bool NamesRowKey(const Predicate& predicate) {
   return predicate.is_row_key() || std::ranges::any_of(predicate.children(), NamesRowKey);
 }
 
-Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
-                                              const std::string& name) {
-  const format::IndexRecord* index = table.FindIndex(name);
-  const format::GlobalIndexRecord* const global = table.FindGlobal(name);
-  if (global != nullptr) return &global->index;
-  if (index != nullptr && index->state != format::IndexState::kDropping) return index;
-  return Status::NotFound("table '" + table.name + "' has no index '" + name + "'");
-}
-
-Result<const format::IndexRecord*> IndexOfOrder(const format::TableRecord& table,
-                                                const std::string& name) {
-  ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexNamed(table, name));
-  if (format::IsUnusable(*index)) {
-    return Status::InvalidArgument("index '" + name +
-                                   "' gives no order: " + format::WhyUnusable(*index));
+Status CheckIndexesAskedFor(const format::TableRecord& table,
+                            const format::FunctionRegistry* functions,
+                            const QueryOptions& options) {
+  if (!options.order_by.empty()) {
+    RETURN_IF_ERROR(OrderAskedFor(table, functions, options).status());
   }
-  if (!format::IsMultiValued(index->columns[0])) return index;
-  return Status::InvalidArgument("index '" + name +
-                                 "' has several entries of a row: rows have no order by it");
-}
-
-Status CheckIndexesAskedFor(const format::TableRecord& table, const QueryOptions& options) {
-  if (!options.order_by.empty()) RETURN_IF_ERROR(IndexOfOrder(table, options.order_by).status());
   return IndexesAskedFor(table, options).status();
 }
 

@@ -57,13 +57,8 @@ bool NamesRowKey(const Predicate& predicate);
 
 /// Whether the indexes that the options name exist. Errors: kNotFound, kInvalidArgument (two of
 /// use_index, use_indexes and no_index).
-Status CheckIndexesAskedFor(const format::TableRecord& table, const QueryOptions& options);
-/// An index of the table. Errors: kNotFound.
-Result<const format::IndexRecord*> IndexNamed(const format::TableRecord& table,
-                                              const std::string& name);
-/// One that rows have an order by. Errors: kNotFound, kInvalidArgument (it is multi-valued).
-Result<const format::IndexRecord*> IndexOfOrder(const format::TableRecord& table,
-                                                const std::string& name);
+Status CheckIndexesAskedFor(const format::TableRecord& table,
+                            const format::FunctionRegistry* functions, const QueryOptions& options);
 
 /// The names of the access's indexes, separated by commas, with _row for row keys that it looks up;
 /// empty for a scan. " AND " joins conditions that are intersected, those of several indexes in

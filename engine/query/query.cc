@@ -10,6 +10,7 @@
 #include "engine/parallel/key_parts.h"
 #include "engine/parallel/key_read.h"
 #include "engine/parallel/parted_rows.h"
+#include "engine/predicate/index_order.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/query/global_access.h"
 #include "engine/query/scan.h"
@@ -27,12 +28,11 @@ constexpr uint64_t kSortedMax = 1 << 17;
 // before the first row is known, and sorted by key: not for a few rows of many.
 constexpr uint64_t kRecordsPerBlock = 64;
 
-Result<Ordering> OrderingOf(const format::TableRecord& table, const QueryOptions& options,
-                            const ReadFrom* from) {
-  ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexOfOrder(table, options.order_by));
-  Ordering ordering{.index = index, .ranges = {}, .position = {}};
-  ordering.is_global = table.FindGlobal(options.order_by) != nullptr;
-  ordering.backward = options.descending != index->columns[0].descending;
+Ordering OrderingOf(const IndexOrder& order, const ReadFrom* from) {
+  Ordering ordering{.index = order.index, .ranges = {}, .position = {}};
+  ordering.is_global = order.is_global;
+  ordering.falls = order.falls;
+  ordering.backward = order.falls != order.index->columns[0].descending;
   if (from == nullptr) return ordering;
   ordering.position = from->position;
   if (from->before) {
@@ -201,7 +201,7 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
                     Query* query) {
   Ordering& ordering = *query->ordering;
   if (!ordering.position.has_value()) {
-    ordering.position = PositionUnder(predicate.root(), *ordering.index, options.descending);
+    ordering.position = PositionUnder(predicate.root(), *ordering.index, ordering.falls);
   }
   // Entries have not all rows, or not their place: matches are found as they are without an order,
   // and sorted.
@@ -213,7 +213,7 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
   }
   ordering.ranges = OrderedUnder(predicate, *ordering.index);
   CutToPosition(&ordering);
-  const bool is_forced = options.use_index == options.order_by;
+  const bool is_forced = options.use_index == ordering.index->name;
   const bool is_other_asked_for =
       !options.use_indexes.empty() || (!options.use_index.empty() && !is_forced);
   if (options.no_index || is_other_asked_for) return {};
@@ -413,6 +413,15 @@ void SettleThreads(uint32_t threads, PlanPurpose purpose, Query* query) {
   }
 }
 
+// Whether rows come from the records of the index that they are found by.
+bool IsCovered(const Query& query, const ReadSchema& schema) {
+  const bool is_streamed = query.limit > 0 && !query.ordering.has_value();
+  // By windows of falling keys the same records would be read again for each.
+  const bool has_windows = query.ordering.has_value() && query.ordering->keys_fall;
+  return !has_windows && MayCover(*query.plan.access, schema) &&
+         (!is_streamed || query.plan.rows / kRecordsPerBlock <= query.limit);
+}
+
 // Prepares the query with its predicate bound.
 Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
                            BoundPredicate predicate, TableView view) {
@@ -434,11 +443,13 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   asked.no_scan = (asked.no_scan || request.no_scan) && !has_rows;
   QueryOptions options = asked;
   if (!options.order_by.empty()) {
-    ASSIGN_OR_RETURN(query.ordering, OrderingOf(*view.table, options, request.from));
+    ASSIGN_OR_RETURN(const IndexOrder order,
+                     OrderAskedFor(*view.table, request.resources.functions, options));
+    query.ordering = OrderingOf(order, request.from);
     ordering = ColumnsOf(*query.ordering->index);
     // To walk an index in its order needs no condition on its column.
     const bool may_walk = !query.ordering->index->needs_order() && !query.ordering->is_global;
-    if (may_walk && options.use_index == options.order_by && !options.no_index) {
+    if (may_walk && options.use_index == order.index->name && !options.no_index) {
       options.use_index.clear();
     }
   }
@@ -459,14 +470,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
       query.ordering = Ordering{.keys_fall = true, .ranges = {}, .position = {}};
     }
   }
-  if (query.plan.access.has_value()) {
-    const bool is_streamed = query.limit > 0 && !query.ordering.has_value();
-    // By windows of falling keys the same records would be read again for each.
-    const bool has_windows = query.ordering.has_value() && query.ordering->keys_fall;
-    query.plan.access->covered =
-        !has_windows && MayCover(*query.plan.access, schema) &&
-        (!is_streamed || query.plan.rows / kRecordsPerBlock <= query.limit);
-  }
+  if (query.plan.access.has_value()) query.plan.access->covered = IsCovered(query, schema);
   CountReads(request.resources, *view.table, query.plan);
   if (has_rows && request.resources.index_reads != nullptr) {
     request.resources.index_reads->Count(view.table->id, request.global->id);

@@ -18,8 +18,9 @@ namespace tandem::engine {
 struct Ordering {
   const format::IndexRecord* index = nullptr;  ///< nullptr: by key.
   bool is_global = false;                      ///< Of the index: files have no entries of it.
-  bool backward = false;                       ///< Against the order of the index's keys.
-  bool keys_fall = false;                      ///< Rows with one entry come by falling keys.
+  bool falls = false;      ///< The largest value first, as it was asked for; not turned by a token.
+  bool backward = false;   ///< Against the order of the index's keys.
+  bool keys_fall = false;  ///< Rows with one entry come by falling keys.
   bool walks_index = false;  ///< Range by range of the index; otherwise the matches are sorted.
   std::vector<format::KeyRange> ranges;  ///< Of the index's keys that matches can have.
   std::optional<Position> position;      ///< Only rows after it are asked for.

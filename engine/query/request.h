@@ -27,6 +27,8 @@ struct GlobalRows {
   std::vector<Unused> unused;
 };
 
+class ExpressionRead;
+
 /// Lifetime: that of the call it is passed to.
 struct QueryRequest {
   const ReadResources& resources;
@@ -39,6 +41,7 @@ struct QueryRequest {
   bool no_scan = false;                     ///< Of the database's options; `query` has its own.
   std::shared_ptr<const GlobalRows> global = nullptr;  ///< Null: the table has no global index.
   std::shared_ptr<ReadTrace> trace = nullptr;          ///< Notes its reads; null: nothing does.
+  const ExpressionRead* expressions = nullptr;  ///< Of the query; null: rows are returned as read.
 
   ReadLimits Limits() const {
     return limits.has_value() ? *limits : ReadLimits::Of(options, resources.clock);

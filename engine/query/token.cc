@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "engine/query/plan.h"
+#include "engine/predicate/index_order.h"
 #include "format/byte_reader.h"
 #include "format/coding.h"
 #include "format/hash.h"
@@ -140,11 +140,14 @@ Result<uint64_t> HashOf(const QueryRequest& request, const format::TableRecord& 
     asked.AddNumber(value.has_value());
     if (value.has_value()) asked.Add(*value);
   }
+  bool falls = false;
   if (!request.query.order_by.empty()) {
-    ASSIGN_OR_RETURN(const format::IndexRecord* index, IndexOfOrder(table, request.query.order_by));
-    AddOrder(*index, table.FindGlobal(index->name) != nullptr, &asked);
+    ASSIGN_OR_RETURN(const IndexOrder order,
+                     OrderAskedFor(table, request.resources.functions, request.query));
+    AddOrder(*order.index, order.is_global, &asked);
+    falls = order.falls;
   }
-  asked.AddNumber(request.query.descending && !request.query.order_by.empty());
+  asked.AddNumber(falls);
   if (request.query.any_version) asked.Add("any_version");
   return asked.AddRead(request.options).Hash();
 }

@@ -47,12 +47,15 @@ struct DecodedToken {
 /// Errors: kInvalidArgument (it is no token, or one of another scope; the sequence may differ).
 Result<DecodedToken> DecodeToken(std::string_view text, const TokenScope& scope);
 
+struct BoundExpressions;
+
 /// A call that returns a cursor, as it begins.
 struct CursorOrigin {
   TokenScope scope;
   std::optional<ReadFrom> from;  ///< Of its token.
   bool is_exact = true;          ///< The token is of the same state.
   ReadLimits limits;
+  std::shared_ptr<const BoundExpressions> expressions = nullptr;  ///< Null: there are none.
 };
 /// What a call has to do with tokens.
 enum class TokenUse : uint8_t {

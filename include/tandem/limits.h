@@ -44,6 +44,7 @@ inline constexpr uint32_t kObserversMax = 16;                    ///< Observers 
 inline constexpr uint32_t kPredicateDepthMax = 200;              ///< Levels of AND, OR and NOT.
 inline constexpr size_t kTupleColumnsMax = 16;                   ///< Columns that compare together.
 inline constexpr uint32_t kParametersMax = 32'766;               ///< Parameters of a query.
+inline constexpr size_t kExpressionsMax = 64;                    ///< Of a query's rows.
 inline constexpr size_t kGroupColumnsMax = 16;                   ///< Columns that rows group by.
 inline constexpr size_t kAggregationsMax = 64;                   ///< Values of each group.
 inline constexpr uint32_t kSplitPartsMax = 4096;                 ///< Parts of a scan.

@@ -224,9 +224,13 @@ struct ScanOptions {
 struct QueryOptions {
   /// An index: rows by its value, then key; rows without a value do not appear. Of several columns
   /// the first one comes first, and rows without it do not appear; of the others an absent value is
-  /// the smallest. Empty: by key.
+  /// the smallest. Empty: by key. In the place of an index's name its columns, or the first of
+  /// them, as IndexColumn::ParseList reads them: "lower(name)", "city, age::int64 DESC". Of the
+  /// local indexes without WHERE that have this order, or all of it turned, the one with the fewest
+  /// columns is taken, whose further columns decide between rows that are equal in these.
   std::string order_by = {};
   /// With order_by: the largest value of the first column first. The other columns turn with it.
+  /// All of them turn once more where order_by says DESC.
   bool descending = false;
   uint64_t limit = 0;  ///< 0: no limit.
   /// This many rows are passed over first, in the query's order; with a token, from its position.
@@ -256,6 +260,14 @@ struct QueryOptions {
   /// column without such a version is absent. Two conditions may hold for two versions. Indexes
   /// lead to older versions too. kInvalidArgument together with order_by, and with tuples.
   bool any_version = false;
+  /// What functions make of a row's columns, or of its key, as a predicate names it: "lower(name)",
+  /// "d:price::int64", "split_part(_row, '/', 2)"; at most kExpressionsMax. Each value comes as a
+  /// cell after those of ReadOptions::columns and families, which mean no cells if both are empty.
+  /// Its family is empty, its qualifier the text given here, its timestamp 0, and its value as in
+  /// GroupCursor::keys. One that is absent has no cell; functions of several values have a cell for
+  /// each, without duplicates and ascending. They read the newest version that the query sees.
+  /// kInvalidArgument together with ReadOptions::pieces. Count passes over them.
+  std::vector<std::string> expressions = {};
   /// A token (Cursor::Token) of a query that had the same predicate and values, order, columns and
   /// families, on the same table: only the rows after its position, in the query's order. What they
   /// cost does not depend on the rows before it, if the index is walked in order or the rows come

@@ -57,6 +57,15 @@ double OfScannedRow(TestEngine* engine, uint64_t n) {
   return static_cast<double>(all) / static_cast<double>(n);
 }
 
+/// The same of a query that returns what functions make of each row.
+double OfComputedRow(TestEngine* engine, uint64_t n) {
+  const QueryOptions query{.expressions = {"upper(c)", "length(_row)", "split(c, 'x')"}};
+  uint64_t rows = 0;
+  const uint64_t all = AllocationsOf([&] { rows = RowsOf((**engine).Query({}, "t", {}, query)); });
+  BOOST_CHECK_EQUAL(rows, n);
+  return static_cast<double>(all) / static_cast<double>(n);
+}
+
 /// Of a query with ten hits, and of its cursor.
 double OfQuery(TestEngine* engine, uint64_t) {
   const Predicate hits = Predicate::Equal("c", "hit");
@@ -153,6 +162,13 @@ BOOST_AUTO_TEST_CASE(AScanAllocatesOncePerBlockAtMost) {
          .n = kRows,
          .bound = AtMost(0.5),
          .measure = Allocations(Place::kFile, OfScannedRow)});
+}
+
+BOOST_AUTO_TEST_CASE(ValuesOfExpressionsAreMadeInTheSameMemory) {
+  Check({.cost = "allocations of a query for three expressions of n rows, for each row",
+         .n = kRows,
+         .bound = AtMost(4),
+         .measure = Allocations(Place::kFile, OfComputedRow)});
 }
 
 BOOST_AUTO_TEST_CASE(AnAttachAllocatesTheSameForEachRow) {

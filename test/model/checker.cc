@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "format/functions.h"
+#include "tandem/limits.h"
 #include "test/model/tables.h"
 
 namespace tandem::test {
@@ -66,6 +68,39 @@ std::string Describe(const AggregateOptions& options) {
   for (const std::string& index : options.use_indexes) text += " by index " + index;
   if (options.descending) text += " falling";
   if (options.limit > 0) text += " limit " + std::to_string(options.limit);
+  return text;
+}
+
+// The column as a predicate names it.
+std::string TextOfColumn(IndexColumn column) {
+  column.descending = false;
+  const bool has_type = column.type != ColumnType::kBytes || !column.functions.empty();
+  return has_type ? column.ToString() : column.ToString() + "::bytes";
+}
+
+// The columns of the predicate's conditions, but for the row key itself.
+void AddColumns(const Predicate& predicate, std::vector<IndexColumn>* columns) {
+  for (const Predicate& child : predicate.children()) AddColumns(child, columns);
+  if (predicate.qualifier().empty() && predicate.functions().empty()) return;
+  columns->push_back({.family = predicate.family(),
+                      .qualifier = predicate.qualifier(),
+                      .type = predicate.type().value_or(ColumnType::kBytes),
+                      .functions = predicate.functions(),
+                      .is_row_key = predicate.is_row_key()});
+}
+
+// The order of the index by its columns, as QueryOptions::order_by takes them; nullopt: it has to
+// be named.
+std::optional<std::string> OrderByColumns(const TablePlan& plan, const std::string& name) {
+  const auto& indexes = plan.options.indexes;
+  const auto index = std::ranges::find(indexes, name, &IndexOptions::name);
+  if (index == indexes.end() || index->placement != IndexPlacement::kLocal) return std::nullopt;
+  if (!index->where.empty()) return std::nullopt;
+  std::string text;
+  for (const IndexColumn& column : index->columns) {
+    text += (text.empty() ? "" : ", ") + TextOfColumn(column);
+    if (column.descending != index->columns[0].descending) text += " DESC";
+  }
   return text;
 }
 
@@ -157,6 +192,7 @@ void Checker::CheckTable(const Moment& moment, const TablePlan& plan, int effort
   for (int i = 0; i < effort; ++i) {
     CheckAnyVersion(moment, plan, generator.NewPredicate());
     CheckGroups(moment, plan, dice_.Chance(50) ? Predicate() : generator.NewPredicate());
+    CheckExpression(moment, plan, generator.NewPredicate());
   }
   CheckManyRows(moment, plan);
   CheckIndexes(moment, plan);
@@ -285,7 +321,11 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
     RequireOk(parsed.status(), context);
     asked = *std::move(parsed);
   }
-  auto cursor = moment.engine->Query(read, table, asked, query);
+  QueryOptions asked_order = query;
+  if (dice_.Chance(30)) {
+    asked_order.order_by = OrderByColumns(plan, query.order_by).value_or(query.order_by);
+  }
+  auto cursor = moment.engine->Query(read, table, asked, asked_order);
   if (IsRefused(cursor.status(), query)) return;
   const auto found = ReadAll(std::move(cursor), context);
   ++counters_.queries;
@@ -353,11 +393,6 @@ void Checker::CheckGroups(const Moment& moment, const TablePlan& plan, const Pre
     columns.insert(columns.end(), index.columns.begin(), index.columns.end());
   }
   if (usual.empty()) return;
-  const auto text_of = [](IndexColumn column) {
-    column.descending = false;
-    const std::string text = column.ToString();
-    return column.type == ColumnType::kBytes ? text + "::bytes" : text;
-  };
   const std::string& table = plan.options.name;
   AggregateOptions options;
   ModelGrouping grouping;
@@ -365,7 +400,7 @@ void Checker::CheckGroups(const Moment& moment, const TablePlan& plan, const Pre
   const size_t keys = dice_.Chance(15) ? 0 : 1 + dice_.Below(index.columns.size());
   for (size_t i = 0; i < keys; ++i) {
     grouping.keys.push_back(index.columns[i]);
-    options.group_by.push_back(text_of(index.columns[i]));
+    options.group_by.push_back(TextOfColumn(index.columns[i]));
   }
   const size_t values = keys == 0 ? 1 + dice_.Below(2) : dice_.Below(3);
   for (size_t i = 0; i < values; ++i) {
@@ -375,7 +410,7 @@ void Checker::CheckGroups(const Moment& moment, const TablePlan& plan, const Pre
       kind = AggregateKind::kRows;
     }
     grouping.values.emplace_back(kind, column);
-    options.values.push_back({kind, kind == AggregateKind::kRows ? "" : text_of(column)});
+    options.values.push_back({kind, kind == AggregateKind::kRows ? "" : TextOfColumn(column)});
   }
   options.no_index = dice_.Chance(25);
   if (!options.no_index && dice_.Chance(30)) options.use_indexes = {index.name};
@@ -407,6 +442,77 @@ void Checker::CheckGroups(const Moment& moment, const TablePlan& plan, const Pre
   const std::vector<ModelGroup> found = ReadGroups(&*rows, keys, context);
   counters_.groups += found.size();
   RequireSameGroups(expected, found, context);
+}
+
+void Checker::CheckExpression(const Moment& moment, const TablePlan& plan,
+                              const Predicate& columns_of) {
+  const Predicate predicate = dice_.Chance(60) ? Predicate() : columns_of;
+  std::vector<IndexColumn> columns;  // Of indexes, and of the predicate.
+  for (const IndexOptions& index : plan.options.indexes) {
+    columns.insert(columns.end(), index.columns.begin(), index.columns.end());
+  }
+  AddColumns(columns_of, &columns);
+  if (columns.empty()) return;
+  IndexColumn column = dice_.Pick(columns);
+  column.descending = false;
+  const std::string& table = plan.options.name;
+  QueryOptions query;
+  query.expressions = {TextOfColumn(column)};
+  query.no_index = dice_.Chance(30);
+  const ReadOptions read = NewRead(moment, plan);
+  const std::string context = table + ": query " + predicate.ToString().substr(0, 1000) +
+                              Describe(query) + Describe(read) + " of " + query.expressions[0];
+  std::vector<ModelRow> found =
+      ReadAll(moment.engine->Query(read, table, predicate, query), context);
+  // The rows without what was computed, which comes last.
+  std::vector<std::pair<std::string, std::string>> values;
+  std::vector<std::string> without;
+  for (ModelRow& row : found) {
+    const auto computed = std::ranges::find(row.cells, std::string(), &ModelCell::family);
+    if (computed == row.cells.end()) without.push_back(row.key);
+    for (auto cell = computed; cell != row.cells.end(); ++cell) {
+      values.emplace_back(row.key, cell->value);
+    }
+    row.cells.erase(computed, row.cells.end());
+  }
+  std::vector<ModelRow> expected =
+      moment.model->Query(table, predicate, {}, ModelReadOf(moment, read));
+  if (read.columns.empty() && read.families.empty()) {
+    for (ModelRow& row : expected) row.cells.clear();
+  }
+  RequireSameRows(expected, found, context);
+  counters_.expression_values += values.size();
+  // Conditions take a text that is too long for an index for absent.
+  const auto is_long = [](const auto& value) {
+    return value.second.size() > kIndexKeyBytesMax / 2;
+  };
+  if (std::ranges::any_of(values, is_long)) return;
+  std::string name = column.is_row_key ? "_row" : column.family + ":" + column.qualifier;
+  if (AreOfFamily(column.functions)) name = column.family;
+  const auto keys_where = [&](Predicate typed) {
+    if (!column.functions.empty()) typed = typed.WithFunctions(column.functions);
+    if (column.functions.empty() || column.type != ColumnType::kBytes)
+      typed = typed.As(column.type);
+    std::vector<std::string> keys;
+    for (const ModelRow& row : moment.model->Query(table, Predicate::And({predicate, typed}), {},
+                                                   ModelReadOf(moment, read))) {
+      keys.push_back(row.key);
+    }
+    return keys;
+  };
+  if (keys_where(Predicate::IsNull(name)) != without) {
+    throw Failure(context + ": rows without a value are not those where it is NULL");
+  }
+  for (int i = 0; i < 3 && !values.empty(); ++i) {
+    const auto& [key, value] = dice_.Pick(values);
+    std::vector<std::string> with_value;
+    for (const auto& [row, other] : values) {
+      if (other == value) with_value.push_back(row);
+    }
+    if (keys_where(Predicate::Equal(name, value)) == with_value) continue;
+    throw Failure(context + ": rows with the value " + Shown(value) + ", as row " + Shown(key) +
+                  " has, are not those that equal it");
+  }
 }
 
 void Checker::CheckPrepared(const Moment& moment, const std::string& table,

@@ -48,6 +48,9 @@ class Checker {
   void CheckAnyVersion(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
   /// Groups by the columns of an index, in one random way of making them.
   void CheckGroups(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
+  /// What a query computes of a column, of an index or of the predicate, is what conditions on it
+  /// find its rows by.
+  void CheckExpression(const Moment& moment, const TablePlan& plan, const Predicate& columns_of);
   /// A query of a snapshot that is read page by page, forward and back and so on, while other
   /// things happen.
   struct Reading {

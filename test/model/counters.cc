@@ -63,7 +63,8 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"scanned for them", &Counters::partial_scanned},
       {"rows from an index", &Counters::rows_from_index},
       {"queries of any version", &Counters::any_version_queries},
-      {"groups", &Counters::groups}};
+      {"groups", &Counters::groups},
+      {"values of expressions", &Counters::expression_values}};
   return kFields;
 }
 

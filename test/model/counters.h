@@ -54,6 +54,7 @@ struct Counters {
   uint64_t live_counts = 0;          ///< Counts of live entries were there.
   uint64_t any_version_queries = 0;  ///< Decided by older versions too.
   uint64_t groups = 0;               ///< Of rows.
+  uint64_t expression_values = 0;    ///< That queries computed of rows.
 
   void Add(const Counters& other);
   std::string Describe() const;

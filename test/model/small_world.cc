@@ -679,6 +679,7 @@ void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
   for (int i = 0; i < 6; ++i) checker_.CheckQuery(moment, plan_, dice_.Pick(predicates));
   checker_.CheckAnyVersion(moment, plan_, dice_.Pick(predicates));
   checker_.CheckGroups(moment, plan_, dice_.Chance(60) ? Predicate() : dice_.Pick(predicates));
+  checker_.CheckExpression(moment, plan_, dice_.Pick(predicates));
 }
 
 void SmallRun::Verify() {

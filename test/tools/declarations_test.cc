@@ -125,7 +125,32 @@ BOOST_AUTO_TEST_CASE(OrdersHaveADirection) {
   BOOST_CHECK(!tools::ParseOrder("i")->descending);
   BOOST_CHECK(tools::ParseOrder("i:desc")->descending);
   BOOST_CHECK_EQUAL(tools::ParseOrder("i\\x3a:asc")->index, "i:");
-  BOOST_CHECK(!tools::ParseOrder("i:down").has_value());
+  BOOST_CHECK(!tools::ParseOrder("i:desc")->is_columns);
+  BOOST_CHECK(tools::ParseOrder("f:c")->is_columns);
+  BOOST_CHECK(tools::ParseOrder("lower(c):desc")->descending);
+  BOOST_CHECK_EQUAL(tools::ParseOrder("lower(c), f:d DESC")->index, "lower(c), f:d DESC");
+  BOOST_CHECK(!tools::ParseOrder("lower(c").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(ASelectionKeepsItsOrder) {
+  const auto texts_of = [](const char* text) {
+    const tools::Selection selection = tools::ParseSelection(text).value();
+    std::vector<std::string> texts;
+    for (const tools::SelectedField& field : selection.fields) {
+      const ColumnName& column = field.column;
+      texts.push_back(field.expression.empty() ? column.family + "|" + column.qualifier
+                                               : field.expression);
+    }
+    return texts;
+  };
+  const std::vector<std::string> mixed{"|b", "concat(a, ',', \"x,y\")", "f|c", "a::int64", "_row"};
+  BOOST_CHECK(texts_of("b, concat(a, ',', \"x,y\"),f:c,a::int64 ,_row") == mixed);
+  BOOST_CHECK(texts_of("f:*").empty());
+  BOOST_CHECK(tools::ParseSelection("f:*,lower(a)")->families == std::vector<std::string>{"f"});
+  const std::vector<std::string> name{"|lower(a)"};
+  BOOST_CHECK(texts_of("lower\\x28a)") == name);
+  BOOST_CHECK(texts_of("").empty());
+  BOOST_CHECK(!tools::ParseSelection("*").has_value());
 }
 
 BOOST_AUTO_TEST_CASE(SizesAndDurationsHaveUnits) {

@@ -133,7 +133,9 @@ BOOST_AUTO_TEST_CASE(RandomRecordsComeBackFromJsonCsvAndTsv) {
 std::string RowAs(OutputMode mode, std::vector<ColumnName> columns, uint32_t versions = 1) {
   const Cell cells[] = {{"d", "a", 7, "new"}, {"d", "a", 5, "old"}, {"d", "b", 6, "\n"}};
   return Captured([&](std::FILE* out) {
-    tools::RowWriter writer({mode, std::move(columns), {}, versions, "d"}, out);
+    std::vector<tools::SelectedField> fields;
+    for (ColumnName& column : columns) fields.push_back({.column = std::move(column)});
+    tools::RowWriter writer({mode, std::move(fields), {}, versions, "d"}, out);
     writer.Add(RowView("key", cells));
     writer.End();
   });

@@ -165,6 +165,7 @@ BOOST_AUTO_TEST_CASE(MapsAreIndexed) { Run("maps"); }
 BOOST_AUTO_TEST_CASE(SeveralColumnsAreIndexedTogether) { Run("composite"); }
 BOOST_AUTO_TEST_CASE(PartsOfRowKeysAreIndexed) { Run("key_parts"); }
 BOOST_AUTO_TEST_CASE(ConcatJoinsTextsAndColumns) { Run("concat"); }
+BOOST_AUTO_TEST_CASE(ExpressionsAreReturnedAndOrdersHaveColumns) { Run("select"); }
 BOOST_AUTO_TEST_CASE(APartialIndexLeavesOutRows) { Run("partial"); }
 BOOST_AUTO_TEST_CASE(AUniqueIndexRefusesDuplicates) { Run("unique"); }
 BOOST_AUTO_TEST_CASE(AnIndexAnswersWithoutRows) { Run("covering"); }

@@ -87,7 +87,7 @@ class Grammar {
   CLI::Option* AddThreads(CLI::App* verb, ReadArguments* read);
   void AddTokens(CLI::App* verb, PageArguments* page);
   void AddOffset(CLI::App* verb, PageArguments* page);
-  void AddColumns(CLI::App* verb, const char* name, ReadArguments* read);
+  CLI::Option* AddColumns(CLI::App* verb, const char* name, ReadArguments* read);
   void AddPredicate(CLI::App* verb, QueryVerbOptions* options);
 
   Result<CommandLine> Finish(const std::string& verb);
@@ -239,10 +239,11 @@ void Grammar::AddOffset(CLI::App* verb, PageArguments* page) {
   for (CLI::Option* option : {offset, size->check(CheckCount)}) option->group("");
 }
 
-void Grammar::AddColumns(CLI::App* verb, const char* name, ReadArguments* read) {
-  verb->add_option(name, read->columns,
-                   "[FAMILY:]COLUMN or FAMILY:*, separated by commas; default: all");
+CLI::Option* Grammar::AddColumns(CLI::App* verb, const char* name, ReadArguments* read) {
+  CLI::Option* const columns = verb->add_option(
+      name, read->columns, "[FAMILY:]COLUMN or FAMILY:*, separated by commas; default: all");
   verb->add_option("--versions", read->versions, "Newest versions of each column; default 1");
+  return columns;
 }
 
 void Grammar::AddDemo() {
@@ -370,14 +371,16 @@ void Grammar::AddQueries() {
   CLI::App* query = AddVerb("query", &arguments_.query);
   CLI::App* explain = AddVerb("explain", &arguments_.explain);
   CLI::App* count = AddVerb("count", &arguments_.count);
-  AddColumns(query, "--select", &arguments_.query.read);
+  AddColumns(query, "--select", &arguments_.query.read)
+      ->description("[FAMILY:]COLUMN, FAMILY:* or lower(COLUMN), ...; default: all");
   query->add_flag("--count", arguments_.query.count, "Print only how many rows there are");
   AddTokens(query, &arguments_.query.page);
   const std::pair<CLI::App*, QueryVerbOptions*> ordered[] = {{query, &arguments_.query},
                                                              {explain, &arguments_.explain}};
-  AddColumns(explain, "--select", &arguments_.explain.read);
+  AddColumns(explain, "--select", &arguments_.explain.read)->description("As of query");
   for (const auto& [verb, options] : ordered) {
-    verb->add_option("--order-by", options->order_by, "INDEX or INDEX:desc");
+    verb->add_option("--order-by", options->order_by,
+                     "INDEX, or COLUMN, ... of one; with :desc falling");
     AddLimit(verb, &options->limit);
     AddOffset(verb, &options->page);
     AddPredicate(verb, options);

@@ -115,6 +115,7 @@ Status WithSuggestion(Database& database, std::string_view table, Status status)
   if (status.code() != StatusCode::kNotFound) return status;
   const auto found = FindTable(database, table);
   if (!found.has_value()) return found.error();
+  if (status.message().find("no family") == std::string_view::npos) return status;
   std::string families;
   for (const FamilyOptions& family : found->options.families) {
     families += (families.empty() ? "" : ", ") + EscapeBytes(family.name);

@@ -135,6 +135,41 @@ bool IsAsInPredicate(std::string_view columns) {
          text.ends_with(" desc ");
 }
 
+bool IsExpression(std::string_view text) {
+  return text == "_row" || text.find_first_of("('\"") != std::string_view::npos ||
+         text.find("::") != std::string_view::npos;
+}
+
+/// The parts between commas that are in no parentheses and in no quotes, without spaces around.
+std::vector<std::string_view> SplitList(std::string_view text) {
+  std::vector<std::string_view> parts;
+  size_t depth = 0, begin = 0;
+  char quote = 0;
+  const auto add = [&](size_t end) {
+    std::string_view part = text.substr(begin, end - begin);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    while (part.ends_with(' ')) part.remove_suffix(1);
+    parts.push_back(part);
+    begin = end + 1;
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == '(') {
+      ++depth;
+    } else if (c == ')') {
+      depth -= depth > 0 ? 1 : 0;
+    } else if (c == ',' && depth == 0) {
+      add(i);
+    }
+  }
+  if (!text.empty()) add(text.size());
+  return parts;
+}
+
 /// Reads NAME=COLUMN[::TYPE] [ASC|DESC], ... [INCLUDE (COLUMN, ...)] [WHERE PREDICATE], written as
 /// in a predicate.
 Result<IndexOptions> ParseIndexColumns(std::string_view text, size_t equals) {
@@ -242,6 +277,24 @@ Result<ColumnSelection> ParseColumns(std::string_view text) {
   return selection;
 }
 
+Result<Selection> ParseSelection(std::string_view text) {
+  Selection selection;
+  for (const std::string_view part : SplitList(text)) {
+    if (IsExpression(part)) {
+      selection.expressions.emplace_back(part);
+      selection.fields.push_back({.column = {}, .expression = std::string(part)});
+      continue;
+    }
+    ASSIGN_OR_RETURN(const ColumnSelection plain, ParseColumns(part));
+    std::ranges::copy(plain.families, std::back_inserter(selection.families));
+    for (const ColumnName& column : plain.columns) {
+      selection.columns.push_back(column);
+      selection.fields.push_back({.column = column});
+    }
+  }
+  return selection;
+}
+
 Result<std::vector<std::string>> ParseKeys(std::string_view text) {
   std::vector<std::string> keys;
   for (const std::string_view part : SplitText(text, ',')) {
@@ -287,15 +340,24 @@ Result<std::vector<std::string>> ParseIndexNames(std::string_view text) {
 }
 
 Result<OrderText> ParseOrder(std::string_view text) {
-  const auto parts = SplitText(text, ':');
   OrderText order;
-  if (parts.empty()) return order;
-  if (parts.size() > 2 || (parts.size() == 2 && parts[1] != "desc" && parts[1] != "asc")) {
-    return Status::InvalidArgument(
-        Format("--order-by '{}': expected INDEX or INDEX:desc", EscapeBytes(text)));
+  for (const std::string_view ending : {":desc", ":asc"}) {
+    if (!text.ends_with(ending)) continue;
+    order.descending = ending == ":desc";
+    text.remove_suffix(ending.size());
+    break;
   }
-  ASSIGN_OR_RETURN(order.index, ParseEscaped(parts[0]));
-  order.descending = parts.size() == 2 && parts[1] == "desc";
+  order.is_columns = IsAsInPredicate(text) || text.find_first_of(":\"") != std::string_view::npos;
+  if (order.is_columns) {
+    const auto columns = IndexColumn::ParseList(text);
+    if (!columns.has_value()) {
+      return Status::InvalidArgument(Format("--order-by '{}': expected INDEX or COLUMN, ...; {}",
+                                            EscapeBytes(text), columns.error().message()));
+    }
+    order.index = text;
+    return order;
+  }
+  ASSIGN_OR_RETURN(order.index, ParseEscaped(text));
   return order;
 }
 

@@ -28,6 +28,12 @@ Result<FamilyOptions> ParseFamilyChange(std::string_view text,
 /// stands for that blank. Errors: kInvalidArgument.
 Result<IndexOptions> ParseIndex(std::string_view text);
 /// Columns and whole families, as ReadOptions takes them.
+/// A column of rows, or an expression of a query (QueryOptions::expressions).
+struct SelectedField {
+  ColumnName column;
+  std::string expression = {};  ///< Empty: it is the column.
+};
+
 struct ColumnSelection {
   std::vector<ColumnName> columns;
   std::vector<std::string> families;
@@ -35,6 +41,14 @@ struct ColumnSelection {
 /// `[FAMILY:]COLUMN` or `FAMILY:*`, separated by commas; without a family the table's first is
 /// meant, which stays empty here. A column named `*` is `\x2a`. Errors: kInvalidArgument.
 Result<ColumnSelection> ParseColumns(std::string_view text);
+/// What a query returns of its rows.
+struct Selection : ColumnSelection {
+  std::vector<std::string> expressions;
+  std::vector<SelectedField> fields;  ///< Columns and expressions in their order.
+};
+/// As ParseColumns, and expressions as a predicate writes them: those with a parenthesis, a quote
+/// or `::`, and `_row`. Errors: kInvalidArgument.
+Result<Selection> ParseSelection(std::string_view text);
 /// `[FAMILY:]COLUMN:TYPE`. Errors: kInvalidArgument.
 Result<ColumnOptions> ParseColumnType(std::string_view text);
 /// Row keys separated by commas, each as ParseBytes reads it; a comma itself is `\x2c`. Errors:
@@ -59,7 +73,9 @@ Result<std::vector<std::string>> ParseIndexNames(std::string_view text);
 struct OrderText {
   std::string index;
   bool descending = false;
+  bool is_columns = false;  ///< It has columns in the place of a name.
 };
+/// INDEX or COLUMN, ..., and perhaps :desc. Errors: kInvalidArgument.
 Result<OrderText> ParseOrder(std::string_view text);
 
 /// `8192`, `64KiB`, `16MiB`, `1GiB`; KB, MB and GB are powers of 1000. Errors: kInvalidArgument.

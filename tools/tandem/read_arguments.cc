@@ -230,7 +230,8 @@ Result<Predicate> ConditionOf(const FieldArguments& arguments, const OptionalRow
 }
 
 Result<RowLayout> LayoutOf(OutputMode mode, const ReadOptions& read, const TableRead& from) {
-  RowLayout layout{mode, read.columns, read.families, read.versions, {}};
+  RowLayout layout{mode, {}, read.families, read.versions, {}};
+  for (const ColumnName& column : read.columns) layout.fields.push_back({.column = column});
   ASSIGN_OR_RETURN(layout.row_key, RowKeyOf(from));
   if (std::ranges::none_of(read.columns,
                            [](const auto& column) { return column.family.empty(); })) {

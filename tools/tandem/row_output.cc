@@ -43,14 +43,16 @@ bool AreOfFamily(const Functions& functions) {
 RowWriter::RowWriter(RowLayout layout, std::FILE* out)
     : layout_(std::move(layout)),
       out_(out),
-      row_a_line_(!layout_.columns.empty() && layout_.families.empty() && layout_.versions == 1),
-      chosen_(layout_.columns.size()) {
+      row_a_line_(!layout_.fields.empty() && layout_.families.empty() && layout_.versions == 1),
+      chosen_(layout_.fields.size()) {
   if (layout_.mode == OutputMode::kJsonLines || layout_.mode == OutputMode::kRaw) return;
   records_ = NewRecordWriter(layout_.mode, out);
   std::vector<std::string> names(std::begin(kCellColumns), std::end(kCellColumns));
   if (row_a_line_) {
     names.resize(1);
-    for (const ColumnName& column : layout_.columns) names.push_back(ColumnText(column));
+    for (const SelectedField& field : layout_.fields) {
+      names.push_back(field.expression.empty() ? ColumnText(field.column) : field.expression);
+    }
   }
   records_->Begin("row", std::move(names));
 }
@@ -81,10 +83,14 @@ void RowWriter::AddJson(const RowView& row) {
       BeginJson(row);
     }
     json_.BeginObject();
-    json_.Bytes("family", cell.family);
-    json_.Bytes("column", cell.qualifier);
-    json_.Key("timestamp");
-    json_.Int(cell.timestamp);
+    if (cell.family.empty()) {
+      json_.Bytes("expression", cell.qualifier);
+    } else {
+      json_.Bytes("family", cell.family);
+      json_.Bytes("column", cell.qualifier);
+      json_.Key("timestamp");
+      json_.Int(cell.timestamp);
+    }
     json_.Bytes("value", cell.value);
     json_.EndObject();
   }
@@ -114,7 +120,7 @@ void RowWriter::EndJson(bool continues) {
 }
 
 void RowWriter::AddRaw(const RowView& row) {
-  if (layout_.columns.empty() && layout_.families.empty()) {
+  if (layout_.fields.empty() && layout_.families.empty()) {
     if (row.continues()) return;
     WriteBytes(out_, row.key());
     WriteBytes(out_, "\n");
@@ -127,12 +133,19 @@ void RowWriter::AddRaw(const RowView& row) {
   }
 }
 
+// An expression may have several values.
 void RowWriter::AddChosen(const RowView& row) {
+  const std::string_view between = layout_.mode == OutputMode::kRaw ? "\n" : ", ";
   for (size_t i = 0; i < chosen_.size(); ++i) {
-    if (chosen_[i].has_value()) continue;
-    const auto found = std::ranges::find_if(
-        row.cells(), [&](const Cell& cell) { return Names(layout_.columns[i], cell); });
-    if (found != row.cells().end()) chosen_[i] = found->value;
+    std::optional<std::string>& chosen = chosen_[i];
+    if (chosen.has_value()) continue;
+    for (const Cell& cell : row.cells()) {
+      if (!Names(layout_.fields[i], cell)) continue;
+      if (chosen.has_value()) *chosen += between;
+      if (!chosen.has_value()) chosen.emplace();
+      *chosen += cell.value;
+      if (layout_.fields[i].expression.empty()) break;  // Older versions follow.
+    }
   }
 }
 
@@ -173,15 +186,18 @@ std::string RowWriter::ShownKey(const RowView& row) const {
   return fields.has_value() ? *std::move(fields) : std::string(row.key());
 }
 
-bool RowWriter::Names(const ColumnName& column, const Cell& cell) const {
+bool RowWriter::Names(const SelectedField& field, const Cell& cell) const {
+  if (cell.family.empty()) return field.expression == cell.qualifier;
+  if (!field.expression.empty()) return false;
+  const ColumnName& column = field.column;
   const std::string& family = column.family.empty() ? layout_.first_family : column.family;
   return family == cell.family && column.qualifier == cell.qualifier;
 }
 
 bool RowWriter::IsChosen(const Cell& cell) const {
   return std::ranges::find(layout_.families, cell.family) != layout_.families.end() ||
-         std::ranges::any_of(layout_.columns,
-                             [&](const ColumnName& column) { return Names(column, cell); });
+         std::ranges::any_of(layout_.fields,
+                             [&](const SelectedField& field) { return Names(field, cell); });
 }
 
 }  // namespace tandem::tools

@@ -2,7 +2,8 @@
 //
 //   jsonl            {"row":KEY,"cells":[{"family":F,"column":C,"timestamp":T,"value":V},...]},
 //                    bytes that are no plain text as NAME_b64; a long row is several such objects,
-//                    all but the last with "continues":true
+//                    all but the last with "continues":true; an expression of a query is
+//                    {"expression":TEXT,"value":V}
 //   table, csv, tsv  columns chosen and one version: a line a row, `row` and a field a column;
 //                    otherwise a line a cell: row, family, column, timestamp, value, where bytes
 //                    that are no plain text, and backslashes, are \xNN
@@ -24,6 +25,7 @@
 
 #include "tandem/options.h"
 #include "tandem/row.h"
+#include "tools/tandem/declarations.h"
 #include "tools/tandem/json.h"
 #include "tools/tandem/key_fields.h"
 #include "tools/tandem/output.h"
@@ -32,7 +34,7 @@ namespace tandem::tools {
 
 struct RowLayout {
   OutputMode mode = OutputMode::kTable;
-  std::vector<ColumnName> columns;    ///< Chosen by the user; with `families` empty: all.
+  std::vector<SelectedField> fields;  ///< Chosen by the user; with `families` empty: all.
   std::vector<std::string> families;  ///< Chosen as a whole.
   uint32_t versions = 1;
   std::string first_family;     ///< Of the table: what a column without a family means.
@@ -58,7 +60,7 @@ class RowWriter {
   void AddChosen(const RowView& row);
   void WriteChosen(const RowView& row);
   void AddCells(const RowView& row);
-  bool Names(const ColumnName& column, const Cell& cell) const;
+  bool Names(const SelectedField& field, const Cell& cell) const;
   bool IsChosen(const Cell& cell) const;
   std::string ShownKey(const RowView& row) const;
 
@@ -68,7 +70,7 @@ class RowWriter {
   std::unique_ptr<RecordWriter> records_;
   JsonWriter json_;
   bool json_open_ = false;
-  std::vector<std::optional<std::string>> chosen_;  ///< Of the row so far, a value a column.
+  std::vector<std::optional<std::string>> chosen_;  ///< Of the row so far, one for each field.
 };
 
 /// "family:qualifier", or "qualifier" where the family is empty.

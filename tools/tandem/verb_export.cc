@@ -66,7 +66,7 @@ Result<ExitCode> RunVerb(const ExportOptions& options, const Context& context) {
 
   ASSIGN_OR_RETURN(OutputFile file, OutputFile::Open(options.to, context));
   RowWriter writer(
-      {.mode = mode, .columns = {}, .families = {}, .versions = read.versions, .first_family = {}},
+      {.mode = mode, .fields = {}, .families = {}, .versions = read.versions, .first_family = {}},
       file.stream());
   Progress progress(context);
   RowCounts counts;

@@ -1,4 +1,5 @@
 // query, explain and count.
+#include <algorithm>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -22,6 +23,8 @@ struct Question {
   Predicate predicate;
   QueryOptions query;
   ReadOptions read;
+  std::vector<SelectedField> fields;  ///< That are printed; empty: all.
+  bool orders_by_columns = false;
 };
 
 Result<Question> QuestionOf(const QueryVerbOptions& options) {
@@ -32,6 +35,7 @@ Result<Question> QuestionOf(const QueryVerbOptions& options) {
   ASSIGN_OR_RETURN(OrderText order, ParseOrder(options.order_by));
   question.query.order_by = std::move(order.index);
   question.query.descending = order.descending;
+  question.orders_by_columns = order.is_columns;
   RETURN_IF_ERROR(
       SetPage(options.page, options.limit, &question.query.offset, &question.query.limit));
   ASSIGN_OR_RETURN(question.query.use_indexes, ParseIndexNames(options.index));
@@ -40,7 +44,13 @@ Result<Question> QuestionOf(const QueryVerbOptions& options) {
   question.query.any_version = options.any_version;
   question.query.after = options.page.after;
   question.query.before = options.page.before;
-  ASSIGN_OR_RETURN(question.read, ReadOptionsOf(options.read));
+  ReadArguments read = options.read;
+  ASSIGN_OR_RETURN(Selection selection, ParseSelection(std::exchange(read.columns, {})));
+  ASSIGN_OR_RETURN(question.read, ReadOptionsOf(read));
+  question.read.columns = std::move(selection.columns);
+  question.read.families = std::move(selection.families);
+  question.query.expressions = std::move(selection.expressions);
+  question.fields = std::move(selection.fields);
   ASSIGN_OR_RETURN(question.read.budget, BudgetOf(options.budget));
   return question;
 }
@@ -65,8 +75,13 @@ Status CheckNames(Database& database, const QueryVerbOptions& options, const Que
   for (const std::string& index : question.query.use_indexes) {
     RETURN_IF_ERROR(CheckIndexName(table, index));
   }
-  if (question.query.order_by.empty()) return {};
-  return CheckIndexName(table, question.query.order_by);
+  const std::string& order = question.query.order_by;
+  if (order.empty() || question.orders_by_columns) return {};
+  const auto begins_with = [&order](const IndexOptions& index) {
+    return index.columns.front().qualifier == order;
+  };
+  if (std::ranges::any_of(table.options.indexes, begins_with)) return {};  // The engine knows it.
+  return CheckIndexName(table, order);
 }
 
 // Which columns a predicate names that no row has, of the present alone.
@@ -192,10 +207,11 @@ Result<ExitCode> RunQuery(const QueryVerbOptions& options, const Context& contex
   ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &question.read));
   if (options.count) return WriteCount(*database, question, options, context);
   ReadOptions read = question.read;
-  read.pieces = true;
+  read.pieces = question.query.expressions.empty();  // These are of whole rows.
   auto cursor = database->Query(read, options.table, question.predicate, question.query);
   if (!cursor.has_value()) return WithSuggestion(from, cursor.error());
   ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
+  layout.fields = std::move(question.fields);
   ASSIGN_OR_RETURN(const uint64_t rows,
                    PrintRows(&*cursor, std::move(layout), options.page.token, context));
   if (rows == 0) SayUnknownColumns("query", *database, question, options, context);
