@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "engine/advice/measured_ways.h"
 #include "engine/advice/section_sizes.h"
+#include "engine/query/intersection_choice.h"
 #include "engine/query/plan.h"
 
 namespace tandem::engine {
@@ -18,6 +19,8 @@ namespace {
 
 // An index with fewer columns is advised where one with more saves hardly more: less than a 64th.
 constexpr uint64_t kHardlyMore = 64;
+// Rows that a way leads to which no plan takes.
+constexpr uint64_t kNoWay = UINT64_MAX;
 // The most rows that a plan sorts where it could walk the index of the order.
 constexpr uint64_t kSortedMax = 1 << 17;
 
@@ -129,11 +132,38 @@ class Adviser {
       advice_.rows_read = advice_.rows;
       return {};
     }
-    ASSIGN_OR_RETURN(advice_.rows_read,
+    ASSIGN_OR_RETURN(RowsMeasured measured,
                      MeasureWays(view_, proposals_, queries_, sample_, cancellation_, &ways_));
+    advice_.rows_read = measured.rows;
+    absent_columns_ = std::move(measured.absent_columns);
     for (MeasuredWay& way : ways_) {
       way.entries = Scaled(way.entries);
       way.blocks = Scaled(way.blocks);
+      if (way.intersected.has_value()) way.intersected = Scaled(*way.intersected);
+      rows_led_to_.push_back(RowsLedTo(&way));
+    }
+    return {};
+  }
+
+  // About how many rows a plan would read by the way. Where two accesses are intersected the one
+  // with fewer entries is looked up, as a plan does, unless the postings of the other cost more
+  // than the rows that they leave out, as the planner thinks: then it is no way.
+  uint64_t RowsLedTo(MeasuredWay* way) const {
+    if (!way->intersected.has_value()) return way->entries;
+    const auto [fewer, more] = std::minmax(way->entries, *way->intersected);
+    way->entries = fewer;
+    const auto found = static_cast<double>(fewer), others = static_cast<double>(more);
+    const double left = found * others / static_cast<double>(std::max<uint64_t>(advice_.rows, 1));
+    const double cost = others / static_cast<double>(kPostingsPerRow) +
+                        static_cast<double>(kRowsPerLookup * way->access.paths[0].ranges.size());
+    return found - left > cost ? static_cast<uint64_t>(left) : kNoWay;
+  }
+
+  // A column of the way's indexes that no row has, so that it may be misspelt: an index of it would
+  // find in no time that nothing matches. Empty: there is none.
+  std::string AbsentColumnOf(const MeasuredWay& way) const {
+    for (const size_t index : way.indexes) {
+      if (!absent_columns_[index].empty()) return absent_columns_[index];
     }
     return {};
   }
@@ -156,9 +186,12 @@ class Adviser {
     return *walked > way.entries;
   }
 
+  // Whether the table has the index.
+  bool IsThere(size_t index) const { return index >= proposals_.indexes.size(); }
+
   bool IsChosen(const MeasuredWay& way, const std::vector<size_t>& more) const {
     return std::ranges::all_of(way.indexes, [&](size_t index) {
-      return std::ranges::find(chosen_, index) != chosen_.end() ||
+      return IsThere(index) || std::ranges::find(chosen_, index) != chosen_.end() ||
              std::ranges::find(more, index) != more.end();
     });
   }
@@ -169,7 +202,8 @@ class Adviser {
     std::vector<Answer> answers = now_;
     for (size_t i = 0; i < ways_.size(); ++i) {
       const MeasuredWay& way = ways_[i];
-      if (way.entries > entries_max_[i] || !IsChosen(way, more) || !SortsMatches(way)) continue;
+      if (rows_led_to_[i] == kNoWay || rows_led_to_[i] > entries_max_[i]) continue;
+      if (!IsChosen(way, more) || !SortsMatches(way)) continue;
       Answer& answer = answers[way.query];
       if (way.entries > answer.entries) continue;
       if (way.entries == answer.entries && way.blocks >= answer.blocks) continue;
@@ -200,9 +234,11 @@ class Adviser {
     const uint64_t before = BlocksOf(AnswersWith({}));
     std::vector<std::vector<size_t>> sets;
     for (const MeasuredWay& way : ways_) {
+      if (!AbsentColumnOf(way).empty()) continue;
       std::vector<size_t> more;
       for (const size_t index : way.indexes) {
-        if (std::ranges::find(chosen_, index) == chosen_.end()) more.push_back(index);
+        const bool is_there = IsThere(index) || std::ranges::find(chosen_, index) != chosen_.end();
+        if (!is_there) more.push_back(index);
       }
       std::ranges::sort(more);
       const bool fits = advice_.indexes.size() + more.size() <= request_.options.indexes_max;
@@ -267,11 +303,20 @@ class Adviser {
     if (described.blocks_now == 0) return "it reads no data block now";
     const MeasuredWay* best = nullptr;
     uint64_t best_max = 0;
+    std::string absent;
     for (size_t i = 0; i < ways_.size(); ++i) {
-      if (ways_[i].query != place) continue;
+      if (ways_[i].query != place || ways_[i].intersected.has_value()) continue;
+      if (std::string column = AbsentColumnOf(ways_[i]); !column.empty()) {
+        absent = std::move(column);
+        continue;
+      }
       if (best != nullptr && ways_[i].entries >= best->entries) continue;
       best = &ways_[i];
       best_max = entries_max_[i];
+    }
+    if (best == nullptr && !absent.empty()) {
+      return std::string(sample_.stride == 1 ? "no row in files" : "no row that was read") +
+             " has a value of " + absent;
     }
     if (best == nullptr) {
       return described.index_now.empty()
@@ -301,7 +346,8 @@ class Adviser {
   std::vector<std::optional<uint64_t>> walked_;  // By query: entries of the order's index.
   Proposals proposals_;
   std::vector<MeasuredWay> ways_;
-  std::vector<uint64_t> entries_max_;  // By way.
+  std::vector<uint64_t> entries_max_, rows_led_to_;  // By way.
+  std::vector<std::string> absent_columns_;          // By proposed index: see RowsMeasured.
   RowSample sample_;
   std::set<std::string> names_;  // Of advised indexes.
   std::vector<size_t> chosen_;   // In the order of advice_.indexes.

@@ -18,6 +18,9 @@ namespace {
 
 using Kind = BoundNode::Kind;
 
+// Of ways of one query through two indexes: each costs time for every row.
+constexpr size_t kPairsMax = 16;
+
 // `ranges` ascend and are disjoint.
 bool Contains(const KeyRanges& ranges, std::string_view key) {
   const auto after =
@@ -48,7 +51,7 @@ class WayFinder {
                                           const std::vector<size_t>& indexes) const {
     MeasuredWay way{.query = place, .indexes = indexes, .access = {}, .families = {}};
     way.rows = RowsUnder(query.predicate);
-    ColumnSet columns = ColumnsAskedFor(table_, *query.query);
+    const ColumnSet columns = ColumnsAskedFor(table_, *query.query);
     const bool rows_decided = way.rows.size() <= 1;
     AccessPathFinder::Indexes only;
     for (const size_t index : indexes) only.push_back(&table_.indexes[index]);
@@ -62,6 +65,8 @@ class WayFinder {
     }
     way.access = *std::move(access);
     if (!UsesAll(way)) return std::optional<MeasuredWay>();
+    way.is_simple = way.access.paths.size() == 1 && !way.access.is_intersection() &&
+                    !way.access.paths[0].narrow.has_value();
     if (indexes.size() == 1) {
       const format::IndexRecord& index = *only[0];
       if (auto found = FindCompositeRanges(index, root)) way.whole = std::move(found->whole);
@@ -72,12 +77,40 @@ class WayFinder {
                        HasRecordsOf(index, columns) &&
                        (way.is_exact || HasRecordsOf(index, query.predicate.Columns()));
     }
-    if (!way.is_exact) columns.Add(query.predicate.Columns());
-    for (const ColumnSet::Family& family : columns.families()) way.families.push_back(family.id);
+    SetFamilies(query, &way);
     return std::optional(std::move(way));
   }
 
+  /// Both at a time, the second one's rows among those of the first; nullopt: a plan does not.
+  std::optional<MeasuredWay> Pair(const QueryToServe& query, const MeasuredWay& first,
+                                  const MeasuredWay& second) const {
+    const bool is_other = std::ranges::none_of(second.conditions, [&](size_t condition) {
+      return std::ranges::find(first.conditions, condition) != first.conditions.end();
+    });
+    if (!is_other || !first.is_simple || !second.is_simple) return std::nullopt;
+    MeasuredWay way = first;
+    way.indexes.push_back(second.indexes[0]);
+    way.conditions.insert(way.conditions.end(), second.conditions.begin(), second.conditions.end());
+    const bool covers_all =
+        way.conditions.size() ==
+        AccessPathFinder::CountConditions(query.predicate.root(), way.rows.size() <= 1);
+    way.is_exact = covers_all && first.access.exact && second.access.exact;
+    way.access.intersected.push_back(second.access.paths);
+    way.intersected = 0;
+    way.is_covered = false;
+    way.whole.clear();
+    SetFamilies(query, &way);
+    return way;
+  }
+
  private:
+  void SetFamilies(const QueryToServe& query, MeasuredWay* way) const {
+    ColumnSet columns = ColumnsAskedFor(table_, *query.query);
+    if (!way->is_exact) columns.Add(query.predicate.Columns());
+    way->families.clear();
+    for (const ColumnSet::Family& family : columns.families()) way->families.push_back(family.id);
+  }
+
   // Of the ways of an AND the one with most conditions: a planner that counts has fewest entries by
   // it.
   static Result<std::optional<AccessPath>> FindAccess(const AccessPathFinder& finder,
@@ -94,6 +127,7 @@ class WayFinder {
         ways, {}, [](const AndWay& each) { return each.conditions.size(); });
     way->is_exact = most.access.exact &&
                     most.conditions.size() == AccessPathFinder::CountConditions(root, rows_decided);
+    way->conditions = most.conditions;
     return std::optional(std::move(most.access));
   }
 
@@ -111,6 +145,44 @@ class WayFinder {
   const format::TableRecord& table_;
   const std::vector<Cluster> no_clusters_;
   const base::Cancellation& cancellation_;
+};
+
+// Finds out which columns of indexes no row has a value of.
+class AbsentColumns {
+ public:
+  explicit AbsentColumns(const format::TableRecord& table) : table_(table) {
+    for (const format::IndexRecord& index : table.indexes) {
+      index.ForEachColumn([this](const format::IndexColumnRecord& column) {
+        if (!column.is_of_row_key()) absent_.push_back(&column);
+      });
+    }
+  }
+
+  void Add(std::span<const format::Cell> cells) {
+    std::erase_if(absent_, [cells](const format::IndexColumnRecord* column) {
+      return std::ranges::any_of(
+          format::FindColumn(*column, cells).cells,
+          [](const format::Cell& cell) { return cell.kind == format::CellKind::kPut; });
+    });
+  }
+
+  /// By the place of the index.
+  std::vector<std::string> Take() const {
+    std::vector<std::string> columns;
+    for (const format::IndexRecord& index : table_.indexes) {
+      std::string& absent = columns.emplace_back();
+      index.ForEachColumn([&](const format::IndexColumnRecord& column) {
+        if (absent.empty() && std::ranges::find(absent_, &column) != absent_.end()) {
+          absent = table_.FindFamily(column.family)->options.name + ":" + column.qualifier;
+        }
+      });
+    }
+    return columns;
+  }
+
+ private:
+  const format::TableRecord& table_;
+  std::vector<const format::IndexColumnRecord*> absent_;  // So far.
 };
 
 // Counts rows and blocks, row by row.
@@ -179,6 +251,11 @@ class WayMeasurer {
     bool is_hit = false;
     for (size_t part = 0; part < parts.size(); ++part) {
       bool hits = IsHit(part, way->access.paths, whole, &way->entries);
+      if (way->intersected.has_value()) {
+        const bool satisfies = IsHit(part, way->access.intersected[0], kAny, &*way->intersected);
+        is_hit |= hits && (satisfies || parts.size() > 1);
+        continue;
+      }
       for (const AccessPath::Condition& besides : way->access.intersected) {
         uint64_t not_counted = 0;
         if (!hits || parts.size() > 1) break;
@@ -255,6 +332,31 @@ class WayMeasurer {
   std::vector<std::pair<const format::StoreFile*, std::vector<uint64_t>>> blocks_;
 };
 
+// The ways by two indexes of which one is proposed. A read that may end early finds hits in parts,
+// which no figure here tells of.
+Status AddPairs(const WayFinder& finder, const Proposals& proposals, const QueryToServe& query,
+                size_t place, std::vector<MeasuredWay>* ways) {
+  const QueryOptions& options = query.query->options;
+  const bool ends_early = options.limit > 0 && options.order_by.empty();
+  if (query.predicate.root().kind != Kind::kAnd || ends_early) return {};
+  std::vector<MeasuredWay> singles;
+  for (size_t index = 0; index < proposals.table.indexes.size(); ++index) {
+    ASSIGN_OR_RETURN(std::optional<MeasuredWay> way, finder.Find(query, place, {index}));
+    if (way.has_value()) singles.push_back(*std::move(way));
+  }
+  size_t pairs = 0;
+  for (size_t i = 0; i < singles.size(); ++i) {
+    if (singles[i].indexes[0] >= proposals.indexes.size()) break;
+    for (size_t j = i + 1; j < singles.size() && pairs < kPairsMax; ++j) {
+      std::optional<MeasuredWay> way = finder.Pair(query, singles[i], singles[j]);
+      if (!way.has_value()) continue;
+      ways->push_back(*std::move(way));
+      ++pairs;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<MeasuredWay>> FindMeasuredWays(const Proposals& proposals,
@@ -270,20 +372,23 @@ Result<std::vector<MeasuredWay>> FindMeasuredWays(const Proposals& proposals,
       ASSIGN_OR_RETURN(std::optional<MeasuredWay> way, finder.Find(queries[query], query, indexes));
       if (way.has_value()) ways.push_back(*std::move(way));
     }
+    RETURN_IF_ERROR(AddPairs(finder, proposals, queries[query], query, &ways));
   }
   return ways;
 }
 
-Result<uint64_t> MeasureWays(const TableView& view, const Proposals& proposals,
-                             std::span<QueryToServe> queries, RowSample sample,
-                             const base::Cancellation& cancellation,
-                             std::vector<MeasuredWay>* ways) {
+Result<RowsMeasured> MeasureWays(const TableView& view, const Proposals& proposals,
+                                 std::span<QueryToServe> queries, RowSample sample,
+                                 const base::Cancellation& cancellation,
+                                 std::vector<MeasuredWay>* ways) {
   WayMeasurer measurer(proposals, queries, ways);
+  AbsentColumns absent(proposals.table);
   FileRows rows(view, proposals.table, sample, cancellation);
   while (true) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
-    if (!more) return rows.rows_read();
+    if (!more) return RowsMeasured{rows.rows_read(), absent.Take()};
     RETURN_IF_ERROR(measurer.Add(rows));
+    for (const FileRows::Part& part : rows.parts()) absent.Add(part.cells);
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/status_macros.h"
 #include "format/functions.h"
+#include "format/registry/registered.h"
 
 namespace tandem::engine {
 namespace {
@@ -42,6 +43,13 @@ Result<bool> AddIfPossible(const SchemaChanges& changes, const IndexOptions& ind
       status.code() == StatusCode::kInvalidArgument || status.code() == StatusCode::kUnsupported;
   if (is_refused) return false;
   return status;
+}
+
+// Whether a plan may take a condition by the index beside another one.
+bool MayIntersect(const format::IndexRecord& index) {
+  return index.state == format::IndexState::kReady && index.columns.size() == 1 &&
+         !index.needs_order() && !format::IsUnusable(index) &&
+         !format::IsMultiValued(index.columns[0]);
 }
 
 class Proposer {
@@ -334,6 +342,7 @@ Result<Proposals> Proposer::Take(const SchemaChanges& changes) {
     places.emplace(*text, proposals.indexes.size());
     proposals.indexes.push_back(std::move(index));
   }
+  std::ranges::copy_if(table_.indexes, std::back_inserter(proposals.table.indexes), MayIntersect);
   for (const auto& ways : ways_) {
     std::vector<std::vector<size_t>>& of_query = proposals.together.emplace_back();
     for (const std::vector<std::string>& way : ways) {

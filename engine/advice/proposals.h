@@ -30,9 +30,10 @@ struct SchemaChanges {
 };
 
 struct Proposals {
-  /// The table with the proposed indexes, and none of its own.
+  /// The table with the proposed indexes, and after them those of its own that a plan may intersect
+  /// with one of them.
   format::TableRecord table;
-  std::vector<IndexOptions> indexes;  ///< The same indexes, in the same order.
+  std::vector<IndexOptions> indexes;  ///< The proposed ones, in the same order.
   /// For each query the ways to answer it that need several indexes, all together.
   std::vector<std::vector<std::vector<size_t>>> together;
   uint64_t left_out = 0;

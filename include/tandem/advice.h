@@ -46,7 +46,8 @@ struct AdvisedIndex {
 struct QueryAdvice {
   std::string index_now = {};  ///< As Explanation::index.
   uint64_t blocks_now = 0;     ///< Data blocks that one run reads: Explanation::candidate_blocks.
-  uint64_t blocks_then = 0;    ///< With the advised indexes.
+  /// With the advised indexes. A plan that intersects the rows of several may read fewer.
+  uint64_t blocks_then = 0;
   std::vector<size_t> indexes = {};  ///< That it would use, by their place in IndexAdvice::indexes.
   std::string why = {};              ///< Why it would use none; empty: it would use one.
 };

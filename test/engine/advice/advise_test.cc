@@ -158,6 +158,42 @@ BOOST_AUTO_TEST_CASE(SidesOfAnOrTogether) {
   CheckBuilt(queries, advice);
 }
 
+// Two ranges, which no index over both columns serves: a plan intersects their rows.
+BOOST_AUTO_TEST_CASE(RangesOfAnAndTogether) {
+  const std::vector<AdvisedQuery> queries = {Asked("age > 90 AND day < 40")};
+  const IndexAdvice advice = Advise(queries);
+  BOOST_REQUIRE_EQUAL(advice.indexes.size(), 2u);
+  BOOST_TEST(advice.queries[0].indexes.size() == 2u);
+  CheckBuilt(queries, advice);
+  BOOST_TEST(ExplainOf(queries[0]).intersected.size() == 2u);
+}
+
+// With an index that the table has.
+BOOST_AUTO_TEST_CASE(IntersectedWithWhatIsThere) {
+  IndexOptions age;
+  age.name = "of_age";
+  age.columns = {{.family = "d", .qualifier = "age", .type = ColumnType::kInt64}};
+  BOOST_REQUIRE_EQUAL((**this).CreateIndex("t", age).ToString(), "OK");
+  executor.Drain();
+  const std::vector<AdvisedQuery> queries = {Asked("age > 90 AND day < 40")};
+  const IndexAdvice advice = Advise(queries);
+  BOOST_TEST(advice.queries[0].index_now == "of_age");
+  BOOST_REQUIRE_EQUAL(advice.indexes.size(), 1u);
+  BOOST_TEST(advice.indexes[0].options.ToString() == "d:day::int64");
+  BOOST_TEST(advice.queries[0].blocks_then < advice.queries[0].blocks_now);
+  CheckBuilt(queries, advice);
+  BOOST_TEST(ExplainOf(queries[0]).index.find("of_age") != std::string::npos);
+}
+
+// Of two queries each has its index; a third one has both conditions.
+BOOST_AUTO_TEST_CASE(WhatOthersNeedIsIntersected) {
+  std::vector<AdvisedQuery> queries = {Asked("age = 3", {}, 50), Asked("day < 9", {}, 50),
+                                       Asked("age < 5 AND day < 20")};
+  const IndexAdvice advice = Advise(queries);
+  BOOST_REQUIRE_EQUAL(advice.indexes.size(), 2u);
+  CheckBuilt(queries, advice);
+}
+
 BOOST_AUTO_TEST_CASE(FunctionsAndCastsAsInTheCondition) {
   const std::vector<AdvisedQuery> queries = {Asked("upper(name) = 'NAME40'"),
                                              Asked("day::uint64 = 17")};
@@ -229,6 +265,32 @@ BOOST_AUTO_TEST_CASE(NotWhatIsThere) {
   BOOST_TEST(advice.indexes.empty());
   BOOST_TEST(advice.queries[0].index_now == "both");
   BOOST_TEST(!advice.queries[0].why.empty());
+}
+
+// An index would find at once that nothing matches; the column is rather misspelt.
+BOOST_AUTO_TEST_CASE(NoneOfAColumnThatNoRowHas) {
+  const std::vector<AdvisedQuery> queries = {Asked("nmae = 'name40'", {}, 100),
+                                             Asked("nmae = 'name40' AND city = 'city7'"),
+                                             Asked("nmae = 'x' OR age = 3"), Asked("age = 4")};
+  const IndexAdvice advice = Advise(queries);
+  for (const AdvisedIndex& index : advice.indexes) {
+    BOOST_TEST(index.options.ToString().find("nmae") == std::string::npos);
+  }
+  for (const size_t query : {0, 2}) {
+    BOOST_TEST(advice.queries[query].indexes.empty());
+    BOOST_TEST(advice.queries[query].why == "no row in files has a value of d:nmae");
+  }
+  BOOST_REQUIRE_EQUAL(advice.queries[1].indexes.size(), 1u);
+  BOOST_REQUIRE_EQUAL(advice.queries[3].indexes.size(), 1u);
+  CheckBuilt(queries, advice);
+  // As soon as one row has it, it is a column as any other.
+  WriteBatch batch;
+  batch.Put("t", Key(kRows), "d", "nmae", "name41");
+  BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
+  BOOST_REQUIRE_EQUAL((**this).Flush("t").ToString(), "OK");
+  const IndexAdvice then = Advise({queries[0]});
+  BOOST_REQUIRE_EQUAL(then.indexes.size(), 1u);
+  BOOST_TEST(then.indexes[0].options.ToString() == "d:nmae");
 }
 
 // The second one counts what it saves beside the first.
