@@ -8,8 +8,10 @@
 #include "base/status_macros.h"
 #include "engine/group/counted_groups.h"
 #include "engine/group/groups.h"
+#include "engine/parallel/parted_rows.h"
 #include "engine/predicate/bind_column.h"
 #include "engine/query/count.h"
+#include "engine/query/few_rows.h"
 #include "engine/query/query.h"
 #include "engine/query/reader.h"
 #include "format/functions.h"
@@ -72,6 +74,14 @@ Result<GroupSpec::Value> BindValue(const Aggregation& asked, const format::Table
       TextOf(value.column->functions, value.column->qualifier) + "::int64)");
 }
 
+// Without rows there is still the one group of all rows.
+std::vector<Group> AllOf(const GroupSpec& spec, std::vector<Group> groups) {
+  if (groups.empty() && spec.keys.empty()) {
+    groups.push_back({{}, std::vector<Accumulator>(spec.values.size())});
+  }
+  return groups;
+}
+
 /// All groups of the rows, from a table in memory.
 class CollectedGroups final : public GroupMaker {
  public:
@@ -90,11 +100,7 @@ class CollectedGroups final : public GroupMaker {
         RETURN_IF_ERROR(table_.Add(row));
       }
     }
-    *groups = table_.TakeSorted();
-    // Without rows there is still the one group of all rows.
-    if (groups->empty() && spec_->keys.empty()) {
-      groups->push_back({{}, std::vector<Accumulator>(spec_->values.size())});
-    }
+    *groups = AllOf(*spec_, table_.TakeSorted());
     return !groups->empty();
   }
 
@@ -102,6 +108,27 @@ class CollectedGroups final : public GroupMaker {
   const std::shared_ptr<const GroupSpec> spec_;
   GroupTable table_;
   std::unique_ptr<RowSource> rows_;  // Null: they were read.
+};
+
+/// All groups of the rows of a query that several threads read.
+class FoldedGroups final : public GroupMaker {
+ public:
+  FoldedGroups(const std::shared_ptr<const GroupSpec>& spec, std::shared_ptr<const Query> query)
+      : spec_(spec), query_(std::move(query)) {}
+
+  Result<bool> Next(std::vector<Group>* groups) override {
+    const std::shared_ptr<const Query> query = std::exchange(query_, nullptr);
+    if (query == nullptr) return false;
+    GroupFold fold(*spec_, query->context->resources);
+    RETURN_IF_ERROR(FoldParted(PartsOf(*query), &fold));
+    ASSIGN_OR_RETURN(std::vector<Group> all, fold.TakeSorted());
+    *groups = AllOf(*spec_, std::move(all));
+    return !groups->empty();
+  }
+
+ private:
+  const std::shared_ptr<const GroupSpec> spec_;
+  std::shared_ptr<const Query> query_;  // Null: its rows were read.
 };
 
 /// The groups of rows that come in their order.
@@ -184,12 +211,32 @@ class GroupOpener {
     const bool is_of_order = !query.use_indexes.empty() && !spec_->keys.empty() &&
                              IndexInOrderOf(spec_->keys) != nullptr;
     if (is_of_order) query.use_indexes.clear();
-    ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows,
-                     QueryRows(With(request_.options, query), view_));
-    return CollectGroups(request_, *spec_, std::move(rows));
+    return Collect(With(request_.options, query));
   }
 
  private:
+  // By the threads that read the rows, where there are several.
+  Result<std::unique_ptr<RowSource>> Collect(const QueryRequest& request) const {
+    std::unique_ptr<RowSource> rows;
+    if (request.options.threads <= 1 || !GroupFold::Serves(*spec_)) {
+      ASSIGN_OR_RETURN(rows, QueryRows(request, view_));
+      return CollectGroups(request_, *spec_, std::move(rows));
+    }
+    TableView view = view_;
+    ASSIGN_OR_RETURN(BoundPredicate predicate, BindQuery(request, *view.table));
+    rows = OpenFewRows(request, &predicate, &view);
+    if (rows != nullptr) return CollectGroups(request_, *spec_, std::move(rows));
+    ASSIGN_OR_RETURN(Query prepared, PrepareQuery(request, PlanPurpose::kGroups,
+                                                  std::move(predicate), std::move(view)));
+    auto kept = std::make_shared<const Query>(std::move(prepared));
+    if (kept->threads > 1) {
+      return Alone(spec_, std::make_unique<FoldedGroups>(spec_, std::move(kept)));
+    }
+    rows = OpenQuery(*kept);
+    rows->Keep(std::move(kept));
+    return CollectGroups(request_, *spec_, std::move(rows));
+  }
+
   bool MayUse(const std::string& index) const {
     const QueryOptions& query = request_.query;
     return !query.no_index &&

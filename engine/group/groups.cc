@@ -22,6 +22,10 @@ using Kind = AggregateKind;
 // Of a node of the table besides its strings and values.
 constexpr uint64_t kNodeBytes = sizeof(std::string) + sizeof(std::vector<Accumulator>) + 32;
 
+// Of the groups that one of several threads holds: a part of what a read may.
+constexpr uint64_t kPartOfFold = 8;
+constexpr uint64_t kFoldBytesMax = 1 << 20;
+
 // What strings have beside their own memory.
 uint64_t HeapBytes(size_t bytes) { return bytes < sizeof(std::string) / 2 ? 0 : bytes + 16; }
 
@@ -100,6 +104,13 @@ void TakeExtreme(Kind kind, std::string_view key, Accumulator* value) {
   if (is_first || (kind == Kind::kMin ? key < value->extreme : key > value->extreme)) {
     value->extreme = key;
   }
+}
+
+// Adds rows that were added up apart. The value is no sum of doubles.
+void AddAccumulated(Kind kind, const Accumulator& more, Accumulator* value) {
+  value->count += more.count;
+  value->integer += more.integer;
+  if (!more.extreme.empty()) TakeExtreme(kind, more.extreme, value);
 }
 
 uint64_t ExtremeBytes(const std::vector<Accumulator>& values) {
@@ -235,12 +246,40 @@ Status GroupTable::Add(const RowView& row) {
   uint64_t added = 0;
   if (found == groups_.end()) {
     found = groups_.try_emplace(key_, spec_.values.size()).first;
-    added = kNodeBytes + HeapBytes(key_.size()) + spec_.values.size() * sizeof(Accumulator);
+    added = BytesOfGroup(key_);
   }
   const uint64_t before = ExtremeBytes(found->second);
   row_.AddTo(row, &found->second);
   added += ExtremeBytes(found->second) - before;  // Modulo 2^64, so that it may shrink.
   return added == 0 ? Status() : Charge(added);
+}
+
+// Each group is in one of the tables at any time.
+Status GroupTable::AddAll(GroupTable* other) {
+  while (!other->groups_.empty()) {
+    auto node = other->groups_.extract(other->groups_.begin());
+    const auto found = groups_.find(std::string_view(node.key()));
+    if (found == groups_.end()) {
+      const uint64_t added = BytesOfGroup(node.key()) + ExtremeBytes(node.mapped());
+      groups_.insert(std::move(node));
+      RETURN_IF_ERROR(Charge(added));
+      continue;
+    }
+    std::vector<Accumulator>& values = found->second;
+    const uint64_t before = ExtremeBytes(values);
+    for (size_t i = 0; i < values.size(); ++i) {
+      AddAccumulated(spec_.values[i].kind, node.mapped()[i], &values[i]);
+    }
+    RETURN_IF_ERROR(Charge(ExtremeBytes(values) - before));
+  }
+  other->bytes_ = 0;
+  other->charge_.Set(0);
+  return {};
+}
+
+// Without what its values have elsewhere.
+uint64_t GroupTable::BytesOfGroup(std::string_view key) const {
+  return kNodeBytes + HeapBytes(key.size()) + spec_.values.size() * sizeof(Accumulator);
 }
 
 Status GroupTable::Charge(uint64_t bytes) {
@@ -267,6 +306,57 @@ std::vector<Group> GroupTable::TakeSorted() {
   std::ranges::sort(sorted, {}, &Group::key);
   if (spec_.descending) std::ranges::reverse(sorted);
   return sorted;
+}
+
+struct GroupFold::Worker {
+  Worker(const GroupSpec& spec, const ReadResources& resources)
+      : table(spec, resources, /*meter=*/nullptr) {}
+
+  GroupTable table;
+  format::RowBatch batch;
+};
+
+GroupFold::GroupFold(const GroupSpec& spec, const ReadResources& resources)
+    : spec_(spec), resources_(resources), all_(spec, resources, /*meter=*/nullptr) {}
+
+GroupFold::~GroupFold() = default;
+
+bool GroupFold::Serves(const GroupSpec& spec) {
+  return std::ranges::none_of(spec.values, [](const GroupSpec::Value& value) {
+    const bool is_sum = value.kind == Kind::kSum || value.kind == Kind::kAverage;
+    return is_sum && TextType(value.column->type) == ColumnType::kDouble;
+  });
+}
+
+Status GroupFold::Take(RowSource* rows) {
+  std::unique_ptr<Worker> worker;
+  {
+    base::MutexLock lock(mutex_);
+    if (!idle_.empty()) {
+      worker = std::move(idle_.back());
+      idle_.pop_back();
+    }
+  }
+  if (worker == nullptr) worker = std::make_unique<Worker>(spec_, resources_);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows->NextBatch(&worker->batch));
+    if (!more) break;
+    for (const RowView& row : worker->batch.rows()) RETURN_IF_ERROR(worker->table.Add(row));
+  }
+  worker->batch.Clear();
+  const uint64_t most = std::min(resources_.read_buffer_bytes / kPartOfFold, kFoldBytesMax);
+  base::MutexLock lock(mutex_);
+  if (worker->table.bytes() > most) RETURN_IF_ERROR(all_.AddAll(&worker->table));
+  idle_.push_back(std::move(worker));
+  return {};
+}
+
+Result<std::vector<Group>> GroupFold::TakeSorted() {
+  base::MutexLock lock(mutex_);
+  for (const std::unique_ptr<Worker>& worker : idle_) {
+    RETURN_IF_ERROR(all_.AddAll(&worker->table));
+  }
+  return all_.TakeSorted();
 }
 
 std::unique_ptr<RowSource> NewGroupSource(std::shared_ptr<const GroupSpec> spec,

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/memory_account.h"
+#include "base/mutex.h"
+#include "engine/parallel/parted_read.h"
 #include "engine/read/row_column.h"
 #include "engine/read/row_source.h"
 #include "engine/source/read_meter.h"
@@ -75,6 +77,10 @@ class GroupTable {
              std::shared_ptr<ReadMeter> meter);
   /// Errors: kOverBudget.
   Status Add(const RowView& row);
+  /// Takes the groups of another table of the same spec without sums of doubles. Errors:
+  /// kOverBudget.
+  Status AddAll(GroupTable* other);
+  uint64_t bytes() const { return bytes_; }
   /// All groups in their order; the table has none afterwards.
   std::vector<Group> TakeSorted();
 
@@ -83,6 +89,7 @@ class GroupTable {
     using is_transparent = void;
     size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
   };
+  uint64_t BytesOfGroup(std::string_view key) const;
   Status Charge(uint64_t bytes);
 
   const GroupSpec& spec_;
@@ -93,6 +100,29 @@ class GroupTable {
   std::shared_ptr<ReadMeter> meter_;
   uint64_t bytes_ = 0;
   base::MemoryCharge charge_;
+};
+
+/// Groups of rows that several threads read: each adds its rows to a table of its own, and the
+/// tables become one. Lifetime: the spec outlives it.
+class GroupFold final : public PartFold {
+ public:
+  GroupFold(const GroupSpec& spec, const ReadResources& resources);
+  ~GroupFold() override;
+  /// Whether the groups do not depend on the order of the rows, as sums of doubles do.
+  static bool Serves(const GroupSpec& spec);
+
+  Status Take(RowSource* rows) override EXCLUDES(mutex_);
+  /// All groups in their order. Requires: no thread takes rows. Errors: kOverBudget.
+  Result<std::vector<Group>> TakeSorted() EXCLUDES(mutex_);
+
+ private:
+  struct Worker;
+
+  const GroupSpec& spec_;
+  const ReadResources resources_;
+  base::Mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> idle_ GUARDED_BY(mutex_);
+  GroupTable all_ GUARDED_BY(mutex_);
 };
 
 /// Makes groups, some at a time. Threads: one at a time.

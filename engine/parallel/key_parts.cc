@@ -20,10 +20,6 @@ uint64_t RowsOfPart(const PartSize& size, uint64_t rows, uint64_t bytes) {
   return std::clamp<uint64_t>(size.bytes / usual, 1, size.rows);
 }
 
-uint64_t RowsOfPart(const PartSize& size, const FileSource& source) {
-  return RowsOfPart(size, source.file->row_count(), source.file->size_bytes());
-}
-
 uint64_t RowsOfPart(const PartSize& size, const Memstore& memstore) {
   return RowsOfPart(size, memstore.row_count(), memstore.size_bytes());
 }
@@ -42,6 +38,10 @@ uint64_t RowsIn(const Memstore& memstore, const format::KeyRange& rows, uint64_t
 PartSize PartSize::Of(const ReadResources& resources) {
   return {.rows = std::clamp<uint64_t>(resources.part_bytes / kUsualRowBytes, 1, kPartRowsMax),
           .bytes = resources.part_bytes};
+}
+
+uint64_t RowsOfPart(const PartSize& size, const FileSource& source) {
+  return RowsOfPart(size, source.file->row_count(), source.file->size_bytes());
 }
 
 uint64_t PartsIn(std::span<const Cluster> clusters, const PartSize& size, uint64_t enough) {

@@ -27,6 +27,9 @@ struct PartSize {
   static PartSize Of(const ReadResources& resources);
 };
 
+/// Rows of the file that are a part.
+uint64_t RowsOfPart(const PartSize& size, const FileSource& source);
+
 /// About how many parts the rows of the clusters are; a result that is not below `enough` may be
 /// too small. Cost: a step for each file, and for each row in memory until there are enough.
 uint64_t PartsIn(std::span<const Cluster> clusters, const PartSize& size, uint64_t enough);

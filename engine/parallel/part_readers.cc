@@ -43,6 +43,7 @@ class PartReaders::Shared {
   const Work& work() const { return work_; }
   Result<std::unique_ptr<PartInWork>> Take() EXCLUDES(mutex_);
   Status Open(PartInWork* part, bool by_caller) EXCLUDES(mutex_);
+  Status Fold(PartInWork* part, bool by_caller) EXCLUDES(mutex_);
   void Return(std::unique_ptr<PartInWork> part) EXCLUDES(mutex_);
   void Help(size_t number) EXCLUDES(mutex_);
   std::vector<size_t> Idle() EXCLUDES(mutex_);
@@ -193,9 +194,17 @@ Status PartReaders::Shared::Open(PartInWork* part, bool by_caller) {
   return {};
 }
 
+Status PartReaders::Shared::Fold(PartInWork* part, bool by_caller) {
+  RETURN_IF_ERROR(Open(part, by_caller));
+  RETURN_IF_ERROR(work_.fold->Take(part->source.get()));
+  part->source.reset();
+  return {};
+}
+
 // A batch of several rows was decoded into it, and has all that it refers to; a single row may be a
 // view of what its reader holds.
 Status PartReaders::Shared::Hold(PartInWork* part, bool by_caller) {
+  if (work_.fold != nullptr) return Fold(part, by_caller);
   RETURN_IF_ERROR(Open(part, by_caller));
   if (work_.counts) {
     ASSIGN_OR_RETURN(part->count, part->part->Count(part->context.get()));
@@ -335,6 +344,11 @@ Result<uint64_t> PartReaders::Count(PartInWork* part) {
   if (!part->is_running) return part->count;
   RETURN_IF_ERROR(shared_->Open(part, true));
   return part->part->Count(part->context.get());
+}
+
+Status PartReaders::Fold(PartInWork* part) {
+  RETURN_IF_ERROR(part->status);
+  return part->is_running ? shared_->Fold(part, true) : Status();
 }
 
 void PartReaders::Return(std::unique_ptr<PartInWork> part) { shared_->Return(std::move(part)); }

@@ -56,6 +56,7 @@ class PartReaders {
     uint32_t threads = 1;                  ///< That may read, the caller's included.
     uint32_t alone = 1;                    ///< Parts that the caller reads before others help.
     bool counts = false;                   ///< Rows are counted and not held.
+    PartFold* fold = nullptr;  ///< Takes the rows instead; outlives the readers. Null: none.
   };
 
   explicit PartReaders(Work work);
@@ -71,6 +72,9 @@ class PartReaders {
   Status Open(PartInWork* part);
   /// Counts it for the caller. Errors: those of ReadPart::Count.
   Result<uint64_t> Count(PartInWork* part);
+  /// Gives the rows of the part to the fold, if no other thread has. Errors: those of
+  /// ReadPart::Open and PartFold::Take.
+  Status Fold(PartInWork* part);
   /// The caller is done with the part.
   void Return(std::unique_ptr<PartInWork> part);
 

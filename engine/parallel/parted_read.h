@@ -23,6 +23,15 @@ class ReadPart {
   virtual Result<uint64_t> Count(ReadContext* context) = 0;
 };
 
+/// Takes the rows of parts where they are read, in any order: they are not passed to the caller.
+/// Threads: any, several at a time.
+class PartFold {
+ public:
+  virtual ~PartFold() = default;
+  /// Takes all rows of the source. Errors: those of the source, kOverBudget.
+  virtual Status Take(RowSource* rows) = 0;
+};
+
 /// Threads: one at a time.
 class PartedRead {
  public:

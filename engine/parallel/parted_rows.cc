@@ -33,6 +33,7 @@ class PartedRows final : public RowSource {
   Result<bool> NextRows();
   Result<bool> NextRowsOfPart();
   void Move(format::RowBatch* batch);
+  void CountPassed();
 
   PartReaders readers_;
   uint64_t left_;    // Of the limit,
@@ -69,14 +70,19 @@ void PartedRows::Move(format::RowBatch* batch) {
     if (!continues_) {
       if (left_ == 0) return;
       passes_over_ = offset_ > 0;
-      if (passes_over_) --offset_;
-      if (passes_over_ && passed_ != nullptr) ++*passed_;
+      if (passes_over_) CountPassed();
       if (!passes_over_) --left_;
     }
     if (!passes_over_) batch->Add(row);
     continues_ = row.continues();
     rows_ = rows_.subspan(1);
   }
+}
+
+void PartedRows::CountPassed() {
+  --offset_;
+  ++part_->context->counters.passed_over;
+  if (passed_ != nullptr) ++*passed_;
 }
 
 Result<bool> PartedRows::NextRows() {
@@ -132,6 +138,17 @@ Result<uint64_t> CountParted(PartReaders::Work work, uint64_t enough) {
     readers.Return(std::move(part));
   }
   return count;
+}
+
+Status FoldParted(PartReaders::Work work, PartFold* fold) {
+  work.fold = fold;
+  PartReaders readers(std::move(work));
+  while (true) {
+    ASSIGN_OR_RETURN(std::unique_ptr<PartInWork> part, readers.Take());
+    if (part == nullptr) return {};
+    RETURN_IF_ERROR(readers.Fold(part.get()));
+    readers.Return(std::move(part));
+  }
 }
 
 }  // namespace tandem::engine

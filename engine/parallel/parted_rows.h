@@ -22,4 +22,7 @@ std::unique_ptr<RowSource> NewPartedRows(PartReaders::Work work, uint64_t limit,
 /// those of PartReaders.
 Result<uint64_t> CountParted(PartReaders::Work work, uint64_t enough);
 
+/// Gives all rows of the read to the fold. Errors: those of PartReaders and of the fold.
+Status FoldParted(PartReaders::Work work, PartFold* fold);
+
 }  // namespace tandem::engine

@@ -166,11 +166,7 @@ Result<uint64_t> CountMatches(const Query& query) {
   const bool is_limited = query.limit > 0 && query.limit <= UINT64_MAX - query.offset;
   const uint64_t limit = is_limited ? query.offset + query.limit : UINT64_MAX;
   if (query.threads > 1 && !CountsAtOnce(query)) {
-    ASSIGN_OR_RETURN(count, CountParted({.read = NewKeyRead(query.plan.clusters, /*reverse=*/false,
-                                                            query.context->resources),
-                                         .context = query.context.get(),
-                                         .threads = query.threads},
-                                        limit));
+    ASSIGN_OR_RETURN(count, CountParted(PartsOf(query), limit));
     return std::min(count, limit) - std::min(count, query.offset);
   }
   for (const Cluster& cluster : query.plan.clusters) {

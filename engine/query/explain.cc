@@ -151,6 +151,8 @@ Result<Explanation> ExplainMatches(const Query& query) {
   explanation.single_source_by_filter = counters.single_source_by_filter;
   explanation.single_source_by_key = counters.single_source_by_key;
   explanation.merged_rows = counters.merged;
+  explanation.skipped_by_reading = counters.passed_over;
+  if (counters.passed_over == 0) explanation.read_to_skip.clear();
   return explanation;
 }
 

@@ -234,7 +234,8 @@ class Chooser {
   void LeaveOut(const Counted& counted) {
     choice_.unused.push_back({std::move(counted.way->access.paths), counted.entries.total(),
                               "reading its " + std::to_string(counted.entries.total()) +
-                                  " entries costs more than the rows that it would leave out"});
+                                  " entries costs more than the rows that it would leave out",
+                              counted.way->access.keys == nullptr});
   }
 
   double rows_left() const {

@@ -38,6 +38,7 @@ struct IntersectionChoice {
     AccessPath::Condition paths;
     uint64_t entries = 0;
     std::string why;
+    bool is_whole = true;  ///< The paths lead to all its rows: it looks up no row keys besides.
   };
   std::vector<Unused> unused = {};
 };

@@ -331,6 +331,7 @@ Result<bool> OrderedSource::Skip() {
   for (; offset_ > 0; --offset_) {
     ASSIGN_OR_RETURN(const bool is_row, FindRow());
     if (!is_row) return false;
+    ++context_->counters.passed_over;
   }
   return true;
 }

@@ -6,8 +6,8 @@
 //    (intersection_choice.h).
 // 3. A scan is chosen instead if the access leads to so many rows that reading all in order costs
 //    less than picking (kPickedAlone, kPickedAmongSources).
-// 4. A read with a limit begins with a scan if it should find its rows there sooner than the index
-//    tells where they are (ScannedFirst).
+// 4. A read with a limit begins with a scan, or with another index, if it should find its rows
+//    there sooner than the index tells where they are (FirstRowsFinder).
 #include "engine/query/plan.h"
 
 #include <algorithm>
@@ -160,38 +160,115 @@ uint64_t RowsPerPick(const Load& load, bool is_exact) {
   return is_exact ? kDecidedAlone : kPickedAlone;
 }
 
-// How many rows a read of `limit` matches scans before it asks the indexes, which lead to
-// `candidates` of all rows: twice as many as it should have to look at if matches lie anywhere, or
-// none. Where they lie all at the end, it costs three times what the indexes cost at most.
-uint64_t ScannedFirst(const IntersectionChoice& found, const EntryCount& entries,
-                      uint64_t candidates, uint64_t limit, const std::vector<Cluster>& clusters,
-                      uint64_t rows) {
-  if (limit == 0 || candidates == 0 || found.access.paths.empty()) return 0;
-  double passing = 1;  // Of candidates, by the conditions that are not asked by index.
-  for (const IntersectionChoice::Unused& unused : found.unused) {
-    passing *= std::min(1.0, static_cast<double>(unused.entries) / static_cast<double>(rows));
-  }
-  double postings = 0;  // Before the first row is known.
-  uint64_t lookups = 0;
-  const double first_part = std::min(
-      1.0, static_cast<double>(kFirstPartRows) / static_cast<double>(std::max<uint64_t>(rows, 1)));
-  const auto add = [&](const AccessPath::Condition& paths, uint64_t of_paths) {
-    const bool in_parts = std::ranges::all_of(paths, &IndexPath::of_single_keys);
-    postings += static_cast<double>(of_paths) * (in_parts ? first_part : 1);
-    for (const IndexPath& path : paths) lookups += path.ranges.size();
+// Where a read with a limit begins, in clusters of one file. An access through an index is not the
+// fastest way to the first rows where it has to read many entries before it knows them. Others are:
+//
+// 1. A scan of the first rows, as many as should have the matches that are asked for, if these lie
+//    anywhere.
+// 2. What another index leads to among these rows, if it has few keys in its ranges: the entries of
+//    a key ascend by row, so that a part of the rows costs a part of them.
+//
+// The read begins so with twice as many rows, and goes on with the access. Where the matches lie
+// all at the end, it costs three times what the access costs at most. All costs are in rows.
+class FirstRowsFinder {
+ public:
+  /// Lifetime: that of the call.
+  struct Request {
+    const IntersectionChoice& found;
+    const EntryCount& entries;  ///< Of its paths.
+    uint64_t candidates = 0;    ///< That it leads to.
+    uint64_t limit = 0;
+    uint64_t rows = 0;  ///< In all sources.
   };
-  add(found.access.paths, entries.in_files);
-  for (size_t i = 0; i < found.access.intersected.size(); ++i) {
-    add(found.access.intersected[i], found.intersected[i]);
+  FirstRowsFinder(const std::vector<Cluster>& clusters, const Request& request)
+      : clusters_(clusters), request_(request) {}
+
+  /// Sets what `*access`, which is that of the request, begins with. Errors: kCorruption, kIoError.
+  Status Find(AccessPath* access) const {
+    const auto& [found, entries, candidates, limit, rows] = request_;
+    if (limit == 0 || candidates == 0 || found.access.paths.empty()) return {};
+    double passing = 1;  // Of candidates, by the conditions that are not asked by index.
+    for (const IntersectionChoice::Unused& unused : found.unused)
+      passing *= ShareOf(unused.entries);
+    const double picked = std::min(static_cast<double>(candidates),
+                                   static_cast<double>(limit) / std::max(passing, 1e-9));
+    const double scanned = picked * static_cast<double>(rows) / static_cast<double>(candidates);
+    ASSIGN_OR_RETURN(double least, CostBefore(found.access.paths, entries.in_files));
+    for (size_t i = 0; i < found.access.intersected.size(); ++i) {
+      ASSIGN_OR_RETURN(const double more,
+                       CostBefore(found.access.intersected[i], found.intersected[i]));
+      least += more;
+    }
+    least += picked;
+    if (scanned <= least) {
+      least = scanned;
+      access->first_rows = 2 * static_cast<uint64_t>(scanned);
+    }
+    for (const IntersectionChoice::Unused& unused : found.unused) {
+      const double hits = scanned * ShareOf(unused.entries);
+      if (hits >= least || !unused.is_whole) continue;
+      ASSIGN_OR_RETURN(const std::optional<size_t> keys, KeysReadInParts(unused.paths));
+      if (!keys.has_value()) continue;
+      const double cost = hits + hits / static_cast<double>(kPostingsPerRow) + LookupsOf(*keys);
+      if (cost >= least) continue;
+      least = cost;
+      access->first_rows = 2 * static_cast<uint64_t>(scanned);
+      access->first = std::make_shared<const AccessPath>(AccessPath{.paths = unused.paths});
+    }
+    return {};
   }
-  const double picked = std::min(static_cast<double>(candidates),
-                                 static_cast<double>(limit) / std::max(passing, 1e-9));
-  const double in_cluster = postings / static_cast<double>(std::max<size_t>(clusters.size(), 1));
-  const double by_index = in_cluster / static_cast<double>(kPostingsPerRow) +
-                          static_cast<double>(lookups * kRowsPerLookup) + picked;
-  const double by_scan = picked * static_cast<double>(rows) / static_cast<double>(candidates);
-  return by_scan <= by_index ? 2 * static_cast<uint64_t>(by_scan) : 0;
-}
+
+ private:
+  // More keys are not read apart for each part of the rows.
+  static constexpr size_t kFewKeysMax = 16;
+
+  double ShareOf(uint64_t entries) const {
+    return std::min(1.0, static_cast<double>(entries) / static_cast<double>(request_.rows));
+  }
+  static double LookupsOf(size_t keys) { return static_cast<double>(keys * kRowsPerLookup); }
+
+  // How many keys the paths have in a file; nullopt: many.
+  Result<std::optional<size_t>> KeysReadInParts(const AccessPath::Condition& paths) const {
+    size_t most = 0;
+    for (const Cluster& cluster : clusters_) {
+      size_t keys = 0;
+      for (const IndexPath& path : paths) {
+        if (path.of_single_keys) {
+          keys += path.ranges.size();
+          continue;
+        }
+        const bool may_be_few = !path.nulls && !path.repeats_rows && !cluster.files.empty();
+        if (!may_be_few) return std::optional<size_t>();
+        ASSIGN_OR_RETURN(const std::optional<size_t> here,
+                         KeysIn(cluster.files[0], path, kFewKeysMax));
+        if (!here.has_value()) return std::optional<size_t>();
+        keys += *here;
+      }
+      most = std::max(most, keys);
+    }
+    return std::optional(most);
+  }
+
+  // Of the postings that are read before the first row is known.
+  Result<double> CostBefore(const AccessPath::Condition& paths, uint64_t entries) const {
+    const double of_cluster = static_cast<double>(entries) /
+                              static_cast<double>(std::max<size_t>(clusters_.size(), 1)) /
+                              static_cast<double>(kPostingsPerRow);
+    size_t ranges = 0;
+    for (const IndexPath& path : paths) ranges += path.ranges.size();
+    // To find out how many keys there are costs about as much as to read so few entries.
+    if (of_cluster <= LookupsOf(kFewKeysMax)) return of_cluster + LookupsOf(ranges);
+    ASSIGN_OR_RETURN(const std::optional<size_t> keys, KeysReadInParts(paths));
+    if (!keys.has_value()) return of_cluster + LookupsOf(ranges);
+    const double first_part =
+        std::min(1.0, static_cast<double>(kFirstPartRows) /
+                          static_cast<double>(std::max<uint64_t>(request_.rows, 1)));
+    return of_cluster * first_part + LookupsOf(*keys);
+  }
+
+  const std::vector<Cluster>& clusters_;
+  const Request request_;
+};
 
 Result<AccessPathFinder::Indexes> IndexesAskedFor(const format::TableRecord& table,
                                                   const QueryOptions& options) {
@@ -351,8 +428,12 @@ class QueryPlanner {
                                                    : "fewest entries";
       plan_.reason += ColumnsUsed(found->access);
       if (may_scan && MayEndEarly() && !load.is_merged && options_.offset == 0) {
-        uint64_t& first = found->access.scanned_first;
-        first = ScannedFirst(*found, entries, rows, options_.limit, plan_.clusters, load.rows);
+        const FirstRowsFinder finder(plan_.clusters, {.found = *found,
+                                                      .entries = entries,
+                                                      .candidates = rows,
+                                                      .limit = options_.limit,
+                                                      .rows = load.rows});
+        RETURN_IF_ERROR(finder.Find(&found->access));
       }
       plan_.entries = entries;
       plan_.rows = rows;
@@ -450,7 +531,9 @@ class QueryPlanner {
     if (plan_.access.has_value() && Uses(plan_.access->AllPaths(), index)) return;
     for (const IntersectionChoice::Unused& unused : unused_) {
       if (unused.paths.size() == 1 && unused.paths[0].index == &index) {
-        return Reject(index, unused.why);
+        const bool comes_first = plan_.access.has_value() && plan_.access->first != nullptr &&
+                                 plan_.access->first->paths[0].index == &index;
+        return Reject(index, unused.why + (comes_first ? "; the first rows come by it" : ""));
       }
     }
     if (is_forced) {

@@ -34,6 +34,7 @@ enum class PlanPurpose : uint8_t {
   kRows,
   kExplanation,  ///< The rows, and why other indexes are not used.
   kCount,        ///< Single-source candidates of an exact access cost next to nothing.
+  kGroups,       ///< The rows, which are taken where they are read (engine/parallel).
 };
 
 /// Errors: kNotFound (an index of the options), kInvalidArgument (options that contradict each

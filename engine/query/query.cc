@@ -7,6 +7,8 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/parallel/cached_blocks.h"
+#include "engine/parallel/hit_read.h"
 #include "engine/parallel/key_parts.h"
 #include "engine/parallel/key_read.h"
 #include "engine/parallel/parted_rows.h"
@@ -258,6 +260,10 @@ void CountReads(const ReadResources& resources, const format::TableRecord& table
   for (const IndexPath* path : plan.access->AllPaths()) {
     resources.index_reads->Count(table.id, path->index->id);
   }
+  if (plan.access->first_rows == 0 || plan.access->first == nullptr) return;
+  for (const IndexPath& path : plan.access->first->paths) {
+    resources.index_reads->Count(table.id, path.index->id);
+  }
 }
 
 // The options with a single index that is asked for in use_index.
@@ -357,13 +363,16 @@ ColumnSet ColumnsOf(const format::IndexRecord& index) {
   return columns;
 }
 
-// A budget that the indexes would hold is not spent on a scan.
-void SettleScanFirst(const ReadLimits& limits, QueryPlan* plan) {
-  uint64_t& rows = plan->access->scanned_first;
-  if (limits.meter != nullptr) rows = 0;
-  if (rows == 0) return;
-  plan->reason += "; after a scan of up to " + std::to_string(rows) +
-                  " rows, which should have as many as are asked for";
+// A budget that the indexes would hold is not spent on other rows.
+void SettleFirstRows(const ReadLimits& limits, QueryPlan* plan) {
+  AccessPath& access = *plan->access;
+  if (limits.meter != nullptr) access.first_rows = 0;
+  if (access.first_rows == 0) return;
+  const std::string rows = std::to_string(access.first_rows);
+  plan->reason += access.first == nullptr ? "; after a scan of up to " + rows + " rows"
+                                          : "; after those of " + NamesOf(access.first->paths) +
+                                                " among the first " + rows + " rows";
+  plan->reason += ", which should have as many as are asked for";
 }
 
 void AddIntersected(const QueryPlan& plan, Explanation* explanation) {
@@ -386,22 +395,43 @@ void NotePlan(const QueryRequest& request, const Query& query) {
   request.trace->SetPlan(std::move(plan));
 }
 
-// How many threads may read the query: one that scans, unless counts have found where it begins,
-// or one that walks an index in its order.
-uint32_t ThreadsOf(const QueryRequest& request, const Query& query) {
+// About how many parts the query has that are worth a thread. One: it is not read in parts.
+uint64_t PartsWorthReading(const Query& query, PlanPurpose purpose) {
+  const QueryPlan& plan = query.plan;
+  const PartSize size = PartSize::Of(query.context->resources);
+  if (query.ordering.has_value()) {
+    // The steps of a walk over several columns are not apart: one may take in the next ones.
+    const bool walks = query.ordering->walks_index && query.ordering->index->columns.size() == 1;
+    return walks ? plan.entries.total() / size.rows : 1;
+  }
+  if (query.skipped.by_counts > 0) return 1;  // They have found where it begins.
+  if (!plan.access.has_value()) return PartsIn(plan.clusters, size, kPartsMin);
+  // Hits of a read that may end early are found in parts, and those of a count are not read.
+  const bool is_counted = purpose == PlanPurpose::kCount && plan.access->exact;
+  if (query.limit > 0 || is_counted) return 1;
+  return PartsOfHits(plan.clusters, *plan.access, plan.rows, size);
+}
+
+// Whether the threads that read the rows would do nothing but pass them on.
+bool OnlyPassesRows(const Query& query, PlanPurpose purpose, bool order_decides) {
+  if (purpose == PlanPurpose::kCount || purpose == PlanPurpose::kGroups) return false;
+  const bool by_hits = !query.ordering.has_value() && query.plan.access.has_value();
+  return !query.context->predicate.has_value() || (by_hits && query.plan.access->exact) ||
+         order_decides;
+}
+
+// How many threads may read the query. `order_decides`: every row of the walk matches.
+uint32_t ThreadsOf(const QueryRequest& request, PlanPurpose purpose, bool order_decides,
+                   const Query& query) {
   if (request.options.threads <= 1) return 1;
-  if (!query.ordering.has_value() && query.skipped.by_counts > 0) return 1;
-  // The steps of a walk over several columns are not apart: one may take in the next ones.
-  const bool walks = query.ordering.has_value() && query.ordering->walks_index &&
-                     query.ordering->index->columns.size() == 1;
-  if (!walks && (query.plan.access.has_value() || query.ordering.has_value())) return 1;
-  const PartSize size = PartSize::Of(request.resources);
-  const uint64_t parts = walks ? query.plan.entries.total() / size.rows
-                               : PartsIn(query.plan.clusters, size, kPartsMin);
+  const uint64_t rows_of_part = PartSize::Of(request.resources).rows;
   const uint64_t asked = query.limit == 0 || query.context->predicate.has_value()
                              ? UINT64_MAX
-                             : query.limit / size.rows + query.offset / size.rows + 1;
-  return ThreadsFor(*query.context, request.options.threads, std::min(parts, asked));
+                             : query.limit / rows_of_part + query.offset / rows_of_part + 1;
+  const uint64_t parts = std::min(PartsWorthReading(query, purpose), asked);
+  const uint32_t threads = ThreadsFor(*query.context, request.options.threads, parts);
+  if (threads == 1 || !OnlyPassesRows(query, purpose, order_decides)) return threads;
+  return PaysToPass(query.plan.clusters) ? threads : 1;
 }
 
 // What is explained is counted by one thread.
@@ -411,6 +441,24 @@ void SettleThreads(uint32_t threads, PlanPurpose purpose, Query* query) {
   } else if (threads > 1) {
     query->plan.reason += "; by up to " + std::to_string(threads) + " threads";
   }
+}
+
+// A scan that would read much of the cache does not fill it.
+Status SettleCaching(PlanPurpose purpose, Query* query) {
+  const bool returns_rows = purpose == PlanPurpose::kRows || purpose == PlanPurpose::kGroups;
+  if (!returns_rows || query->plan.access.has_value()) return {};
+  uint64_t bytes = 0;
+  ReadContext& context = *query->context;
+  ASSIGN_OR_RETURN(context.fills_cache, FitsCache(context.resources, query->plan.clusters, &bytes));
+  return {};
+}
+
+// How the rows of the plan are read.
+Status SettleRead(const QueryRequest& request, PlanPurpose purpose, bool order_decides,
+                  Query* query) {
+  RETURN_IF_ERROR(SettleCaching(purpose, query));
+  SettleThreads(ThreadsOf(request, purpose, order_decides, *query), purpose, query);
+  return {};
 }
 
 // Whether rows come from the records of the index that they are found by.
@@ -459,7 +507,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, limits.cancellation,
                                          KeysFrom(request), schema.matched));
-  if (query.plan.access.has_value()) SettleScanFirst(limits, &query.plan);
+  if (query.plan.access.has_value()) SettleFirstRows(limits, &query.plan);
   const bool is_condition_of_order =
       order != nullptr && IsConditionOf(predicate, query.plan, *order);
   if (query.ordering.has_value()) {
@@ -485,7 +533,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   if (purpose != PlanPurpose::kCount) RETURN_IF_ERROR(SkipOffset(&query, is_condition_of_order));
   NotePlan(request, query);
   RETURN_IF_ERROR(CheckPlannedCost(query, purpose));
-  SettleThreads(ThreadsOf(request, query), purpose, &query);
+  RETURN_IF_ERROR(SettleRead(request, purpose, is_condition_of_order, &query));
   return query;
 }
 
@@ -535,9 +583,8 @@ Explanation ExplainPlan(const Query& query) {
   }
   explanation.covered = plan.access.has_value() && plan.access->covered;
   explanation.skipped_by_counts = query.skipped.by_counts;
-  explanation.skipped_by_reading = query.skipped.left;
   explanation.rows_decided_to_skip = query.skipped.decided;
-  if (query.skipped.left > 0) explanation.read_to_skip = query.skipped.why_read;
+  explanation.read_to_skip = query.skipped.why_read;
   return explanation;
 }
 
@@ -545,15 +592,19 @@ Result<std::unique_ptr<RowSource>> OpenPlanned(const QueryRequest& request,
                                                BoundPredicate predicate, TableView view) {
   ASSIGN_OR_RETURN(Query prepared, PrepareBound(request, PlanPurpose::kRows, std::move(predicate),
                                                 std::move(view)));
-  if (!prepared.plan.access.has_value()) {
-    uint64_t bytes = 0;
-    ASSIGN_OR_RETURN(prepared.context->fills_cache,
-                     FitsCache(request.resources, prepared.plan.clusters, &bytes));
-  }
   const auto kept = std::make_shared<const Query>(std::move(prepared));
   std::unique_ptr<RowSource> rows = OpenQuery(*kept);
   rows->Keep(kept);
   return rows;
+}
+
+PartReaders::Work PartsOf(const Query& query) {
+  const QueryPlan& plan = query.plan;
+  const ReadContext& context = *query.context;
+  PartReaders::Work work{.read = nullptr, .context = &context, .threads = query.threads};
+  work.read = plan.access.has_value() ? NewHitRead(context, plan.clusters, *plan.access)
+                                      : NewKeyRead(plan.clusters, query.reverse, context.resources);
+  return work;
 }
 
 std::unique_ptr<RowSource> OpenQuery(const Query& query) {
@@ -563,11 +614,7 @@ std::unique_ptr<RowSource> OpenQuery(const Query& query) {
   }
   if (query.ordering.has_value()) return OpenOrdered(query);
   if (query.threads > 1) {
-    return NewPartedRows(
-        {.read = NewKeyRead(query.plan.clusters, query.reverse, query.context->resources),
-         .context = query.context.get(),
-         .threads = query.threads},
-        query.limit, query.skipped.left);
+    return NewPartedRows(PartsOf(query), query.limit, query.skipped.left);
   }
   const AccessPath* access = query.plan.access.has_value() ? &*query.plan.access : nullptr;
   return std::make_unique<LimitIterator>(

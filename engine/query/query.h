@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/counting/offset.h"
+#include "engine/parallel/part_readers.h"
 #include "engine/query/plan.h"
 #include "engine/query/request.h"
 #include "engine/read/row_iterator.h"
@@ -51,9 +52,12 @@ Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::Tabl
 Result<std::unique_ptr<RowSource>> OpenPlanned(const QueryRequest& request,
                                                BoundPredicate predicate, TableView view);
 
-/// What the plan says, without what a run looks at, the totals, `rows` and `has_live_counts`. Files
-/// and memstores that lack the index do not count as scanned.
+/// What the plan says, without what a run looks at and passes over, the totals, `rows` and
+/// `has_live_counts`. Files and memstores that lack the index do not count as scanned.
 Explanation ExplainPlan(const Query& query);
+
+/// The query without an ordering, to be read by `query.threads`. Lifetime: `query` outlives it.
+PartReaders::Work PartsOf(const Query& query);
 
 /// Lifetime: `query` outlives the source.
 std::unique_ptr<RowSource> OpenQuery(const Query& query);

@@ -9,6 +9,7 @@
 
 #include "base/status_macros.h"
 #include "engine/counting/offset.h"
+#include "engine/parallel/cached_blocks.h"
 #include "engine/parallel/key_parts.h"
 #include "engine/parallel/key_read.h"
 #include "engine/parallel/parted_rows.h"
@@ -30,15 +31,16 @@ struct PreparedScan {
   std::vector<Cluster> clusters;
 };
 
-// How many threads may read the scan.
+// How many threads may read the scan, which passes every row on.
 uint32_t ThreadsOf(const ScanRequest& request, const PreparedScan& prepared) {
   if (request.options.threads <= 1) return 1;
   const ScanOptions& scan = request.scan;
   const PartSize size = PartSize::Of(request.resources);
   const uint64_t asked =
       scan.limit == 0 ? UINT64_MAX : scan.limit / size.rows + scan.offset / size.rows + 1;
-  return ThreadsFor(*prepared.context, request.options.threads,
-                    std::min(PartsIn(prepared.clusters, size, kPartsMin), asked));
+  const uint32_t threads = ThreadsFor(*prepared.context, request.options.threads,
+                                      std::min(PartsIn(prepared.clusters, size, kPartsMin), asked));
+  return threads > 1 && PaysToPass(prepared.clusters) ? threads : 1;
 }
 
 format::KeyRange KeysOf(const std::string& start, const std::string& end) {

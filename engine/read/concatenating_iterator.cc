@@ -12,6 +12,8 @@ namespace tandem::engine {
 namespace {
 
 constexpr uint32_t kPartGrowth = 4;
+// Of the memory of all reads, what one may hold hits in.
+constexpr uint64_t kHitsPart = 4;
 
 // Whether the read may hold so many rows that it found in indexes.
 Status CheckFound(const ReadContext& context, uint64_t rows) {
@@ -20,6 +22,22 @@ Status CheckFound(const ReadContext& context, uint64_t rows) {
 }
 
 }  // namespace
+
+// Entries are not counted where the file has few rows.
+Result<uint32_t> RowsOfHeldHits(const ReadContext& context, const FileSource& source,
+                                const AccessPath& access) {
+  const uint64_t rows = source.high - source.low;
+  const uint64_t held = std::max<uint64_t>(
+      context.resources.read_buffer_bytes / kHitsPart / sizeof(uint32_t), kFirstPartRows);
+  uint64_t entries = 0;
+  for (const IndexPath& path : access.paths) {
+    if (rows <= held) break;
+    ASSIGN_OR_RETURN(const uint64_t of_path, CountEntries(source, path, Precision::kAtMost));
+    entries += of_path;
+  }
+  if (entries <= held) return static_cast<uint32_t>(rows);
+  return static_cast<uint32_t>(std::max<uint64_t>(rows * held / entries, kFirstPartRows));
+}
 
 Result<bool> ConcatenatingIterator::Next() {
   while (true) {
@@ -30,6 +48,12 @@ Result<bool> ConcatenatingIterator::Next() {
     ASSIGN_OR_RETURN(const bool more, OpenNext());
     if (!more) return false;
   }
+}
+
+Result<bool> ConcatenatingIterator::PassOver() {
+  ASSIGN_OR_RETURN(const bool is_row, Next());
+  context_->counters.passed_over += is_row ? 1 : 0;
+  return is_row;
 }
 
 Status ConcatenatingIterator::Begin() {
@@ -66,11 +90,15 @@ Result<bool> ConcatenatingIterator::OpenNext() {
 Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& cluster) {
   part_.reset();
   const bool is_covered = access_ != nullptr && access_->covered;
-  if (access_ != nullptr && context_->may_end_early && cluster.has_one_file() && !is_covered) {
-    part_ = std::make_unique<FileSource>(cluster.files[0]);
-    parts_end_ = std::exchange(part_->high, part_->low);
-    part_rows_ = kFirstPartRows;
-    return OpenNextPart();
+  if (access_ != nullptr && cluster.has_one_file() && !is_covered) {
+    const FileSource& source = cluster.files[0];
+    ASSIGN_OR_RETURN(part_rows_max_, RowsOfHeldHits(*context_, source, *access_));
+    if (context_->may_end_early || part_rows_max_ < source.high - source.low) {
+      part_ = std::make_unique<FileSource>(source);
+      parts_end_ = std::exchange(part_->high, part_->low);
+      part_rows_ = context_->may_end_early ? kFirstPartRows : part_rows_max_;
+      return OpenNextPart();
+    }
   }
   if (access_ != nullptr) return OpenAccessPath(context_, cluster, *access_);
   if (cluster.has_one_file() && !reverse_) {
@@ -82,14 +110,17 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& 
 Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
   part_->low = part_->high;
   const uint32_t left = parts_end_ - part_->low;
-  if (scans_first_ > 0) {
-    const auto rows = static_cast<uint32_t>(std::min<uint64_t>(scans_first_, left));
+  if (first_rows_ > 0) {
+    const auto rows = static_cast<uint32_t>(std::min<uint64_t>(first_rows_, left));
     part_->high = part_->low + rows;
-    scans_first_ -= rows;
-    return NewFileIterator(context_, *part_, std::nullopt);
+    first_rows_ -= rows;
+    if (access_->first == nullptr) return NewFileIterator(context_, *part_, std::nullopt);
+    ASSIGN_OR_RETURN(FileCandidates first, CandidatesOf(*part_, *access_->first));
+    return NewFileIterator(context_, *part_, std::move(first));
   }
   part_->high = part_->low + std::min(part_rows_, left);
   part_rows_ = std::min(part_rows_, kRowsPerFileMax / kPartGrowth) * kPartGrowth;
+  part_rows_ = std::min(part_rows_, part_rows_max_);
   const Cluster& cluster = clusters_[next_ - 1];  // An access is not read in reverse.
   ASSIGN_OR_RETURN(FileCandidates candidates,
                    IntersectedCandidatesOf(cluster, *part_, *access_, context_->cancellation));
@@ -124,7 +155,7 @@ Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadContext* context, const 
 // Passes over the rows of the offset; false: there are no more rows.
 Result<bool> LimitIterator::Skip() {
   for (; offset_ > 0; --offset_) {
-    ASSIGN_OR_RETURN(const bool is_row, chain_.Next());
+    ASSIGN_OR_RETURN(const bool is_row, chain_.PassOver());
     if (!is_row) return false;
     if (skipped_ != nullptr) ++*skipped_;
   }

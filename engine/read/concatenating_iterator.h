@@ -16,6 +16,11 @@ namespace tandem::engine {
 /// many each time: a value with a million rows is not decoded whole to return ten.
 inline constexpr uint32_t kFirstPartRows = 1 << 14;
 
+/// Of how many rows of the file the hits are found at once, so that a read holds a part of what all
+/// reads may hold however many they are, if they lie anywhere. Errors: kCorruption, kIoError.
+Result<uint32_t> RowsOfHeldHits(const ReadContext& context, const FileSource& source,
+                                const AccessPath& access);
+
 /// Threads: one at a time. Lifetime: context, clusters and access outlive it.
 class ConcatenatingIterator {
  public:
@@ -27,7 +32,12 @@ class ConcatenatingIterator {
         clusters_(clusters),
         access_(access),
         reverse_(reverse),
-        scans_first_(access == nullptr ? 0 : access->scanned_first) {}
+        first_rows_(access == nullptr ? 0 : access->first_rows) {}
+  /// The rows of the iterator alone.
+  ConcatenatingIterator(ReadContext* context, std::unique_ptr<RowIterator> iterator)
+      : ConcatenatingIterator(context, {}, /*access=*/nullptr) {
+    iterator_ = std::move(iterator);
+  }
 
   /// As RowIterator; before the first row. Many iterators that begin and then move wait for their
   /// first reads together.
@@ -35,6 +45,8 @@ class ConcatenatingIterator {
   /// Moves to the next row that satisfies the context's predicate; false at the end. Errors:
   /// kOverBudget (see RowPieces), kCorruption, kIoError, kCancelled.
   Result<bool> Next();
+  /// As Next, for a row that is not asked for: it counts as passed over.
+  Result<bool> PassOver();
   /// As of RowIterator.
   Result<bool> NextBatch(size_t rows_max, format::RowBatch* batch);
   /// Lifetime: until Next.
@@ -54,12 +66,12 @@ class ConcatenatingIterator {
   std::span<const Cluster> clusters_;
   const AccessPath* access_;
   bool reverse_;
-  uint64_t scans_first_;  // Rows that are scanned before the indexes are asked.
-  size_t next_ = 0;       // Of the cluster to open.
+  uint64_t first_rows_;  // That are left of those that the access begins with.
+  size_t next_ = 0;      // Of the cluster to open.
   /// For a single file whose hits are collected in parts: the current part, the rows of the next
-  /// one, and where the last one ends.
+  /// one and at most, and where the last one ends.
   std::unique_ptr<FileSource> part_;
-  uint32_t part_rows_ = 0, parts_end_ = 0;
+  uint32_t part_rows_ = 0, part_rows_max_ = 0, parts_end_ = 0;
   std::unique_ptr<RowIterator> iterator_;
 };
 

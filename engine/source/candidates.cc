@@ -495,7 +495,35 @@ Result<std::optional<uint64_t>> EntriesIn(const FileSource& source, const IndexP
   return std::optional<uint64_t>();
 }
 
+// A key that both parts have counts twice.
+Result<bool> AreKeysAtMost(const FileSource& source, const IndexPath& path, size_t most,
+                           format::IndexSection* section, size_t* keys) {
+  for (const format::KeyRange& range : path.RangesIn(source.in_order)) {
+    for (const IndexPart part : {IndexPart::kCurrent, IndexPart::kOlder}) {
+      if (part == IndexPart::kOlder && source.visible) continue;
+      const std::unique_ptr<format::IndexValueCursor> value = section->NewCursor(part);
+      RETURN_IF_ERROR(value->Seek(range.low));
+      for (; value->valid() && range.Contains(value->key()); ++*keys) {
+        if (*keys == most) return false;
+        RETURN_IF_ERROR(value->Next());
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace
+
+Result<std::optional<size_t>> KeysIn(const FileSource& source, const IndexPath& path, size_t most) {
+  const std::optional<size_t> none;
+  ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source, *path.index));
+  if (section == nullptr) return none;
+  size_t keys = 0;
+  const Result<bool> are_few = AreKeysAtMost(source, path, most, section, &keys);
+  if (are_few.has_value()) return *are_few ? std::optional(keys) : none;
+  if (!GoesOnWithoutIndex(source.file, path.index->id, are_few.error())) return are_few.error();
+  return none;
+}
 
 Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path) {
   return EntriesIn(source, path, Precision::kExact);

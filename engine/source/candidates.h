@@ -63,8 +63,10 @@ struct AccessPath {
   size_t own = 0;
   /// Cells come from the records of the paths' indexes where they have them (index/covering.h).
   bool covered = false;
-  /// A read that may end early scans this many rows before it asks the indexes.
-  uint64_t scanned_first = 0;
+  /// A read that may end early begins with this many rows of the file: it scans them, or looks at
+  /// those that `first`, of other indexes, leads to. Then it asks the indexes of the paths.
+  uint64_t first_rows = 0;
+  std::shared_ptr<const AccessPath> first = nullptr;
 
   bool is_intersection() const { return !intersected.empty(); }
   /// The conditions of other indexes, or other ones of the same.
@@ -139,6 +141,9 @@ bool MemstoresHave(const Cluster& cluster, const format::IndexRecord& index);
 
 /// Entries of the path in the file; nullopt when it has no usable section. Errors: as CandidatesOf.
 Result<std::optional<uint64_t>> ExactEntries(const FileSource& source, const IndexPath& path);
+/// How many keys the file has in the ranges of the path; nullopt: more than `most`, or it has no
+/// usable section. Errors: as CandidatesOf. Cost: a look-up for each range and a step for each key.
+Result<std::optional<size_t>> KeysIn(const FileSource& source, const IndexPath& path, size_t most);
 /// How well entries are counted.
 enum class Precision : uint8_t {
   kExact,

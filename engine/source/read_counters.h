@@ -16,7 +16,8 @@ struct ReadCounters {
   /// decided on all their cells, from one source or more.
   uint64_t single_source_by_bitmap = 0, single_source_by_filter = 0, single_source_by_key = 0,
            merged = 0;
-  uint64_t from_index = 0;  ///< Of `rows`: those whose cells an index had.
+  uint64_t from_index = 0;   ///< Of `rows`: those whose cells an index had.
+  uint64_t passed_over = 0;  ///< Rows of the read that its offset left out.
   /// Cells of memstore rows, and nodes of their trees: logarithmic in the updates of a row.
   uint64_t memstore_cells = 0;
 

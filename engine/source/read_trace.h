@@ -43,6 +43,8 @@ class ReadTrace {
     explanation.single_source_by_filter = all.single_source_by_filter;
     explanation.single_source_by_key = all.single_source_by_key;
     explanation.merged_rows = all.merged;
+    explanation.skipped_by_reading = all.passed_over;
+    if (all.passed_over == 0) explanation.read_to_skip.clear();
     return explanation;
   }
 
@@ -56,6 +58,7 @@ class ReadTrace {
     sum->single_source_by_key += counters.single_source_by_key;
     sum->merged += counters.merged;
     sum->from_index += counters.from_index;
+    sum->passed_over += counters.passed_over;
   }
 
   bool has_plan_ = false;

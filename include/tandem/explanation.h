@@ -41,7 +41,7 @@ struct Explanation {
   bool covered = false;
   uint64_t rows_from_index = 0;  ///< Of `candidate_rows`: those that came from it.
   /// Of QueryOptions::offset: rows that were passed over without looking at each, and those that
-  /// were read and passed over.
+  /// were read and passed over. Together less than the offset if fewer rows match.
   uint64_t skipped_by_counts = 0, skipped_by_reading = 0;
   /// Rows that were looked at to count others, since several sources have them or their file does
   /// not tell alone.

@@ -34,8 +34,12 @@ struct LimitFixture {
                      {"by_w", {{"d", "w", ColumnType::kInt64}}},
                      {"by_x", {{"d", "x"}}}};
     BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");
+    Fill(0, kRows);
+  }
+
+  void Fill(int first, int end) {
     WriteBatch batch;
-    for (int row = 0; row < kRows; ++row) {
+    for (int row = first; row < end; ++row) {
       batch.Put("t", KeyOf(row), "d", "v", std::to_string(row));
       batch.Put("t", KeyOf(row), "d", "w", std::to_string(row % 7));
       if (row % 3 != 0) batch.Put("t", KeyOf(row), "d", "x", row % 2 == 0 ? "even" : "odd");
@@ -76,6 +80,34 @@ BOOST_AUTO_TEST_CASE(AReadBeginsWithAScanWhereMatchesAreMany) {
   BOOST_TEST(!BeginsWithScan("w = 3", 10));  // Its entries come in the order of the rows.
   // One row in 14 satisfies both.
   BOOST_TEST(!BeginsWithScan("v < 1000 AND w = 3", 10));
+}
+
+// A part of the rows costs a part of the entries of an index that has few keys in the range.
+BOOST_AUTO_TEST_CASE(AReadBeginsWithTheIndexThatHasFewKeys) {
+  Fill(kRows, 10 * kRows);
+  const auto begins_so = [this](const std::string& predicate, uint64_t limit) {
+    const auto plan = database->Explain({}, "t", *Predicate::Parse(predicate), {.limit = limit});
+    BOOST_REQUIRE_EQUAL(plan.status().ToString(), "OK");
+    return plan->reason.find("after those of by_w among the first") != std::string::npos;
+  };
+  BOOST_TEST(begins_so("v < 1300 AND w < 1", 3));
+  BOOST_TEST(begins_so("v >= 18700 AND w < 1", 3));  // They lie at the end, which is not known.
+  BOOST_TEST(!begins_so("v < 1300 AND w < 1", 0));
+  BOOST_TEST(!begins_so("v < 1300 AND w < 1", 50));
+  BOOST_TEST(!begins_so("v < 100 AND w < 1", 3));
+  for (const std::string predicate :
+       {"v < 1300 AND w < 1", "v >= 18700 AND w < 1", "v BETWEEN 9000 AND 10300 AND w > 5",
+        "v >= 18700 AND w < 1 AND x = 'odd'", "v < 1300 AND w < 1 AND x IS NULL"}) {
+    const std::vector<std::string> all = KeysOf(predicate, {.no_index = true});
+    for (const uint64_t limit : {1u, 2u, 3u, 4u, 5u, 10u, 100u}) {
+      const std::vector<std::string> found = KeysOf(predicate, {.limit = limit});
+      const auto end = all.begin() + static_cast<ptrdiff_t>(std::min<size_t>(limit, all.size()));
+      BOOST_TEST_CONTEXT(predicate << " limit " << limit) {
+        BOOST_TEST(found == std::vector<std::string>(all.begin(), end),
+                   boost::test_tools::per_element());
+      }
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(ABudgetIsNotSpentOnAScan) {

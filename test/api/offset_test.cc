@@ -116,7 +116,7 @@ struct OffsetFixture : IndexFixture {
         const auto all = Keys(database->Query({}, "t", predicate, query));
         for (int i = 0; i < times; ++i) {
           query.limit = Below(3) == 0 ? 0 : 1 + Below(30);
-          query.offset = i == 0 ? all.size() : Below(all.size() + 2);
+          query.offset = i == 0 ? all.size() : i == 1 ? 2 * kRows : Below(all.size() + 2);
           BOOST_TEST_CONTEXT(text << " by " << order_by << (descending ? " falling" : "")
                                   << " limit " << query.limit << " offset " << query.offset) {
             const auto expected = Part(all, query.offset, query.limit);
@@ -127,6 +127,9 @@ struct OffsetFixture : IndexFixture {
             BOOST_TEST(*count == expected.size());
             const Explanation explained = *database->Explain({}, "t", predicate, query);
             BOOST_TEST(explained.rows == expected.size());
+            const uint64_t skipped = explained.skipped_by_counts + explained.skipped_by_reading;
+            BOOST_TEST(skipped == std::min<uint64_t>(query.offset, all.size()));
+            BOOST_TEST(explained.read_to_skip.empty() == (explained.skipped_by_reading == 0));
             read_to_skip += explained.skipped_by_reading;
           }
         }

@@ -52,6 +52,46 @@ std::function<double(uint64_t)> Held(std::function<Thing(TestEngine*)> make) {
   };
 }
 
+/// The most bytes that a query of the n rows of a file holds: by the value that all have, or by a
+/// range of values that all differ.
+double PeakOfHits(uint64_t n, bool is_range) {
+  TestEngine engine;
+  engine.tuning.read_buffer_bytes = 256 << 10;
+  engine.tuning.memstore_bytes = 256 << 20;
+  engine.tuning.memstores_total_bytes = 512 << 20;
+  TableOptions table = SimpleTable();
+  table.indexes = {{.name = "by_c", .columns = {{.family = "d", .qualifier = "c"}}},
+                   {.name = "by_p", .columns = {{.family = "d", .qualifier = "p"}}}};
+  BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(engine->CreateTable(table).ToString(), "OK");
+  WriteBatch batch;
+  for (uint64_t row = 0; row < n; ++row) {
+    batch.Put("t", RowKey(row), "d", "c", "hit");
+    batch.Put("t", RowKey(row), "d", "p", RowKey(row));
+    if (batch.operation_count() < 10'000 && row + 1 < n) continue;
+    BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+    batch.Clear();
+  }
+  BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+  engine.executor.Drain();
+  const auto held = [&] {
+    return LiveBytes() - static_cast<int64_t>(Accounted(engine->Info().memory));
+  };
+  const Predicate hits = is_range ? Predicate::Prefix("p", "row") : kIsHit;
+  const QueryOptions query{.use_index = is_range ? "by_p" : "by_c"};
+  BOOST_REQUIRE_EQUAL(RowsOf(engine->Query({}, "t", hits, query)), n);
+  const int64_t before = held();
+  int64_t most = before;
+  auto cursor = engine->Query({}, "t", hits, query);
+  BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
+  uint64_t rows = 0;
+  for (; cursor->Next(); ++rows) {
+    if (rows % 512 == 0) most = std::max(most, held());
+  }
+  BOOST_REQUIRE_EQUAL(rows, n);
+  return static_cast<double>(most - before);
+}
+
 Cursor BegunScan(TestEngine* engine) {
   auto cursor = (**engine).Scan({}, "t", {});
   BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
@@ -194,6 +234,18 @@ BOOST_AUTO_TEST_CASE(AnOrderedQueryCollectsWhatFits) {
            BOOST_REQUIRE_EQUAL(rows, n);
            return static_cast<double>(most - before);
          }});
+}
+
+// Hits of a file are found some at a time, however many they are.
+BOOST_AUTO_TEST_CASE(AQueryHoldsAPartOfItsHits) {
+  Check({.cost = "peak bytes of a query of n hits, 256 KiB for all that cursors read",
+         .n = 25'000,
+         .bound = AtMost(800'000),
+         .measure = [](uint64_t n) { return PeakOfHits(n, /*is_range=*/false); }});
+  Check({.cost = "peak bytes of a query of a range of n values, 256 KiB for all reads",
+         .n = 25'000,
+         .bound = AtMost(800'000),
+         .measure = [](uint64_t n) { return PeakOfHits(n, /*is_range=*/true); }});
 }
 
 // A row is found by each of its words, and is kept once.

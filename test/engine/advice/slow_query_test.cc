@@ -177,6 +177,28 @@ BOOST_AUTO_TEST_CASE(ReadsThatWereStopped) {
   BOOST_TEST(spent.explanation.candidate_rows <= 21u);
 }
 
+// What is stopped within the call that began it. One that is cancelled before takes no time.
+BOOST_AUTO_TEST_CASE(CallsThatWereStopped) {
+  ReadOptions short_of_time;
+  short_of_time.budget.micros = 20 * kMicrosOfRow;
+  const Predicate predicate = Parsed("call('slowly', n) != '7'");
+  const Result<uint64_t> count = (**this).Count(short_of_time, "t", predicate, {});
+  BOOST_REQUIRE((count.status().code() == StatusCode::kOverBudget));
+  const Told stopped = TakeOne();
+  BOOST_TEST(stopped.call == "count");
+  BOOST_TEST(stopped.rows == 0u);
+  BOOST_TEST(!stopped.is_whole);
+  BOOST_TEST((stopped.code == StatusCode::kOverBudget));
+  BOOST_TEST(stopped.explanation.candidate_rows >= 20u);
+
+  const std::atomic<bool> cancelled{true};
+  ReadOptions read;
+  read.cancelled = &cancelled;
+  BOOST_REQUIRE(
+      ((**this).Count(read, "t", predicate, {}).status().code() == StatusCode::kCancelled));
+  BOOST_TEST(recorder->told.empty());
+}
+
 BOOST_AUTO_TEST_CASE(CountsAndAggregates) {
   const Predicate predicate = Parsed("call('slowly', n) != '7'");
   BOOST_TEST(*(**this).Count({}, "t", predicate, {}) == kRows - 1u);

@@ -342,6 +342,132 @@ BOOST_AUTO_TEST_CASE(ALimitedQueryWhoseRowsAreCachedReadsNothing) {
   }
 }
 
+namespace {
+
+struct Asked {
+  const char* predicate;
+  QueryOptions query = {};
+  uint64_t keys = 0;  // That are looked up in each file, before a row is read.
+};
+
+// Every operator, alone and joined, with each kind of order.
+std::vector<Asked> EachOperator() {
+  return {{"a = 'hit'"},
+          {"a != 'miss'"},
+          {"NOT a = 'miss'"},
+          {"a IN ('hit', 'rare')"},
+          {"a PREFIX 'h'"},
+          {"a IS NULL"},
+          {"a IS NOT NULL AND n < 40"},
+          {"n < 30"},
+          {"n <= 30 OR n >= 1490"},
+          {"n > 1460"},
+          {"n BETWEEN 700 AND 720"},
+          {"(n, a) > (1450, 'hit')"},
+          {"a = 'hit' AND n < 700"},
+          {"a = 'hit' OR n < 20"},
+          {"a = 'hit' AND NOT n < 700"},
+          {"a LIKE 'h%'"},
+          {"a CONTAINS 'ar'"},
+          {"_row < 'row1000300'", {}, 1},
+          {"_row IN ('row1000003', 'row1000990', 'row1001499') AND n >= 0", {}, 5},
+          {"_row BETWEEN 'row1000500' AND 'row1000700' AND a = 'hit'", {}, 2},
+          {"TRUE"},
+          {"a = 'hit'", {.no_index = true}},
+          {"a = 'hit'", {.order_by = "by_n"}},
+          {"TRUE", {.order_by = "by_n", .limit = 30}},
+          {"TRUE", {.order_by = "by_n", .descending = true, .limit = 30}},
+          {"n < 900", {.order_by = "by_n", .limit = 20, .offset = 100}},
+          {"a = 'hit' AND n < 900", {.use_indexes = {"by_a", "by_n"}}}};
+}
+
+struct DataRead {
+  uint64_t blocks = 0, bytes = 0;
+};
+
+DataRead TakeDataRead(ReadWorld& world, const engine::TableView& view) {
+  DataRead read;
+  const Extents all = DataReads(world, view);
+  for (const engine::FileSlice& slice : view.regions[0]->files) {
+    format::StoreFile& file = slice.file->store();
+    const auto reads = all.find(file.blocks().file().name());
+    if (reads == all.end()) continue;
+    for (const Extent& extent : reads->second) {
+      for (uint32_t block = 0; block < (*file.Carrier())->block_count(); ++block) {
+        const Extent place = PlaceOf(file, block);
+        if (place.offset < extent.offset || place.end > extent.end) continue;
+        ++read.blocks;
+        read.bytes += place.end - place.offset;
+      }
+    }
+  }
+  return read;
+}
+
+}  // namespace
+
+// What EXPLAIN says of a query is what the query reads from the disk, block by block. Blocks are
+// larger than the gaps that are read along, and nothing is cached. Blocks in which row keys are
+// looked up do not count: with a cache they are those of rows nearly always.
+BOOST_AUTO_TEST_CASE(ExplanationsOfEachOperatorAreWhatIsRead) {
+  TestRandom random("walk_trace/ExplanationsOfEachOperatorAreWhatIsRead");
+  WorldOptions options = PlainOptions(0);
+  options.families[0].block_size_bytes = 20 << 10;
+  options.indexes.push_back({"by_n", {{"", "n", ColumnType::kInt64, false}}});
+  ReadWorld world(options);
+  const auto put = [&](uint64_t row) {
+    ModelOperation operation;
+    operation.table = kWorldTable;
+    operation.row = Key(row);
+    operation.family = "f";
+    operation.columns = {{"n", std::to_string(row * 7'919 % 1'500)},
+                         {"payload", std::string(2'000, 'p')}};
+    if (!random.OneIn(30)) {
+      operation.columns.emplace_back("a", random.OneIn(40)    ? "hit"
+                                          : random.OneIn(200) ? "rare"
+                                                              : "miss");
+    }
+    world.Apply(operation);
+  };
+  for (uint64_t row = 0; row < 1'500; ++row) put(row);
+  world.Flush(0);
+  for (const int sources : {1, 3}) {
+    if (sources == 3) {
+      for (int i = 0; i < 40; ++i) put(random.Below(1'500));
+      world.Flush(0);
+      for (int i = 0; i < 40; ++i) put(random.Below(1'500));
+      world.BuildOverlaps(0, &random, 0);
+    }
+    const auto moment = world.Moments()[0];
+    const engine::TableView view = world.View(moment);
+    Warm(world, view);
+    for (const auto& [text, query, keys] : EachOperator()) {
+      const Predicate predicate = *Predicate::Parse(text);
+      // Sections of indexes are read by the first of these.
+      Drain(engine::QueryRows(world.resources(), world.View(moment), {}, predicate, query));
+      DataReads(world, view);
+      const auto explained =
+          engine::ExplainQuery(world.resources(), world.View(moment), {}, predicate, query);
+      BOOST_REQUIRE_MESSAGE(explained.has_value(), explained.status().ToString());
+      const auto by_explain = TakeDataRead(world, view);
+      Drain(engine::QueryRows(world.resources(), world.View(moment), {}, predicate, query));
+      const auto by_query = TakeDataRead(world, view);
+      BOOST_TEST_CONTEXT(text << " by '" << query.order_by << "', " << sources << " sources, "
+                              << explained->reason) {
+        BOOST_CHECK_EQUAL(by_query.blocks, by_explain.blocks);
+        BOOST_CHECK_EQUAL(by_query.bytes, by_explain.bytes);
+        if (keys == 0) {
+          BOOST_CHECK_EQUAL(by_query.blocks, explained->candidate_blocks);
+          BOOST_CHECK_EQUAL(by_query.bytes, explained->candidate_bytes);
+        } else {
+          BOOST_CHECK_GE(by_query.blocks, explained->candidate_blocks);
+          BOOST_CHECK_LE(by_query.blocks, explained->candidate_blocks + keys * explained->files);
+        }
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(AFailedReadEndsTheCursorWithItsStatus) {
   ReadWorld world(PlainOptions(0));
   for (uint64_t row = 0; row < 20'000; ++row) Put(world, row, row % 50 == 0 ? "hit" : "miss");
