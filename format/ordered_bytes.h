@@ -1,5 +1,5 @@
 // Encodings whose bytes sort like what they encode: what index keys (index/key.h) and row keys
-// (format/row_key_field.h) are made of.
+// (format/row_key/field.h) are made of.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ ROOMS = [
     ["base"],
     ["format/function"],
     ["format"],
-    ["format/block", "format/registry"],
+    ["format/block", "format/registry", "format/row_key"],
     ["format/cell"],
     ["format/row", "index"],
     ["store_file"],

@@ -1,5 +1,5 @@
-// See row_key_field.h.
-#include "format/row_key_field.h"
+// See field.h.
+#include "format/row_key/field.h"
 
 #include <algorithm>
 #include <array>

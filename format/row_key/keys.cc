@@ -1,8 +1,6 @@
 // Encoding, decoding and ranges of typed row keys. A key is what leads it, then its fields. With
 // all fields the leading bytes follow from them. With a prefix of the fields some do not, and each
 // value that they may have makes one range of keys.
-#include "tandem/row_key.h"
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -11,8 +9,9 @@
 #include "base/status_macros.h"
 #include "format/hash.h"
 #include "format/ordered_bytes.h"
-#include "format/row_key_field.h"
+#include "format/row_key/field.h"
 #include "tandem/limits.h"
+#include "tandem/row_key.h"
 
 namespace tandem {
 namespace {

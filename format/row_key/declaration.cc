@@ -10,7 +10,7 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
-#include "format/row_key_field.h"
+#include "format/row_key/field.h"
 #include "tandem/limits.h"
 #include "tandem/row_key.h"
 
