@@ -13,11 +13,11 @@
 #include "base/status_macros.h"
 #include "engine/predicate/column_parser.h"
 #include "engine/predicate/index_predicate.h"
+#include "engine/row_key_record.h"
 #include "format/functions.h"
 #include "index/entries.h"
 #include "index/key.h"
 #include "tandem/limits.h"
-#include "tandem/row_key.h"
 
 namespace tandem::engine {
 namespace {
@@ -427,7 +427,7 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options, base::R
   }
   RETURN_IF_ERROR(CheckUnlike(table));
   RETURN_IF_ERROR(SetObserversIn(options.observers, &table));
-  RETURN_IF_ERROR(SetRowKeyIn(options.row_key, /*has_cells=*/false, &table));
+  RETURN_IF_ERROR(SetRowKeysIn(options, &table));
   random->Fill(table.hash_secret);
   return table;
 }
@@ -664,22 +664,6 @@ Status SetObserversIn(std::span<const std::string> names, format::TableRecord* t
   return {};
 }
 
-Status SetRowKeyIn(std::string_view declaration, bool has_cells, format::TableRecord* table) {
-  std::string text;
-  if (!declaration.empty()) {
-    ASSIGN_OR_RETURN(const RowKeySchema schema, RowKeySchema::Parse(declaration));
-    text = schema.ToString();
-  }
-  if (has_cells && text != table->row_key) {
-    const std::string now = table->row_key.empty() ? "bytes" : table->row_key;
-    return Status::Unsupported("table " + base::Quote(table->name) +
-                               " has cells under row keys of " + base::Quote(now) +
-                               ", which another row key would not fit");
-  }
-  table->row_key = std::move(text);
-  return {};
-}
-
 TableOptions OptionsOf(const format::TableRecord& table) {
   TableOptions options;
   options.name = table.name;
@@ -720,6 +704,7 @@ TableOptions OptionsOf(const format::TableRecord& table) {
   }
   options.observers = table.observers;
   options.row_key = table.row_key;
+  options.former_row_keys = table.former_row_keys;
   return options;
 }
 

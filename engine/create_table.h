@@ -60,9 +60,6 @@ Status AlterFamilyIn(const FamilyOptions& options, const AlterPoint& point,
 Status DropFamilyOf(std::string_view family, format::TableRecord* table);
 /// Errors: kInvalidArgument (a name that is invalid or repeated; too many).
 Status SetObserversIn(std::span<const std::string> names, format::TableRecord* table);
-/// Declares what row keys are made of; empty: bytes. `has_cells`: the table does. Errors:
-/// kInvalidArgument (the declaration), kUnsupported (the table has cells, and another one).
-Status SetRowKeyIn(std::string_view declaration, bool has_cells, format::TableRecord* table);
 /// The keys at which the regions of a new table start, in order; the first, which holds the
 /// smallest keys, starts at the empty one. Errors: kInvalidArgument (split keys that are empty, too
 /// long, repeated, or too many); the message names which.

@@ -178,6 +178,24 @@ Status Database::SetRowKey(std::string_view table, std::string_view declaration)
   return Entered(*engine_, [&] { return engine_->SetRowKey(table, declaration); });
 }
 
+Status Database::ChangeRowKey(std::string_view table, std::string_view declaration) {
+  return Entered(*engine_, [&] { return engine_->ChangeRowKey(table, declaration); });
+}
+
+Result<RowKeyEpochs> Database::RowKeysOf(const ReadOptions& options, std::string_view table) {
+  return Entered(*engine_, [&] { return engine_->RowKeysOf(options, table); });
+}
+
+Result<std::string> Database::KeyForWrite(const WriteOptions& options, std::string_view table,
+                                          std::span<const RowKeyField> fields) {
+  return Entered(*engine_, [&] { return engine_->KeyForWrite(options, table, fields); });
+}
+
+Result<RewriteKeysReport> Database::RewriteKeys(std::string_view table,
+                                                const RewriteKeysOptions& options) {
+  return Entered(*engine_, [&] { return engine_->RewriteKeys(table, options); });
+}
+
 Status Database::AddFamily(std::string_view table, const FamilyOptions& family) {
   return Entered(*engine_, [&] { return engine_->AddFamily(table, family); });
 }

@@ -38,6 +38,12 @@ class Engine {
   virtual Status DropIndex(std::string_view table, std::string_view index) = 0;
   virtual Status SetColumnType(std::string_view table, const ColumnOptions& column) = 0;
   virtual Status SetRowKey(std::string_view table, std::string_view declaration) = 0;
+  virtual Status ChangeRowKey(std::string_view table, std::string_view declaration) = 0;
+  virtual Result<RowKeyEpochs> RowKeysOf(const ReadOptions& options, std::string_view table) = 0;
+  virtual Result<std::string> KeyForWrite(const WriteOptions& options, std::string_view table,
+                                          std::span<const RowKeyField> fields) = 0;
+  virtual Result<RewriteKeysReport> RewriteKeys(std::string_view table,
+                                                const RewriteKeysOptions& options) = 0;
   virtual Status AddFamily(std::string_view table, const FamilyOptions& family) = 0;
   virtual Status AlterFamily(std::string_view table, const FamilyOptions& family) = 0;
   virtual Status DropFamily(std::string_view table, std::string_view family) = 0;

@@ -415,26 +415,6 @@ Status EngineImpl::SetColumnType(std::string_view table, const ColumnOptions& co
                      [&](format::TableRecord* record) { return SetColumnTypeIn(column, record); });
 }
 
-namespace {
-
-bool HasCells(const RegionVersion& version) {
-  return !version.files.empty() || std::ranges::any_of(version.memstores, [](const auto& memstore) {
-    return memstore->row_count() > 0;
-  });
-}
-
-}  // namespace
-
-// Asked by the commit leader, so nothing is written between the answer and the edit.
-Status EngineImpl::SetRowKey(std::string_view table, std::string_view declaration) {
-  return ChangeTable(table, [&](format::TableRecord* record) {
-    const std::shared_ptr<const Table> changed = database_.regions->Find(table);
-    const bool has_cells = std::ranges::any_of(
-        changed->regions, [](const auto& region) { return HasCells(*region->version()); });
-    return SetRowKeyIn(declaration, has_cells, record);
-  });
-}
-
 Status EngineImpl::AddFamily(std::string_view table, const FamilyOptions& family) {
   return ChangeTable(table,
                      [&](format::TableRecord* record) { return AddFamilyTo(family, record); });

@@ -95,6 +95,12 @@ class EngineImpl final : public Engine {
   Status DropIndex(std::string_view table, std::string_view index) override;
   Status SetColumnType(std::string_view table, const ColumnOptions& column) override;
   Status SetRowKey(std::string_view table, std::string_view declaration) override;
+  Status ChangeRowKey(std::string_view table, std::string_view declaration) override;
+  Result<RowKeyEpochs> RowKeysOf(const ReadOptions& options, std::string_view table) override;
+  Result<std::string> KeyForWrite(const WriteOptions& options, std::string_view table,
+                                  std::span<const RowKeyField> fields) override;
+  Result<RewriteKeysReport> RewriteKeys(std::string_view table,
+                                        const RewriteKeysOptions& options) override;
   Status AddFamily(std::string_view table, const FamilyOptions& family) override;
   Status AlterFamily(std::string_view table, const FamilyOptions& family) override;
   Status DropFamily(std::string_view table, std::string_view family) override;
@@ -236,6 +242,22 @@ class EngineImpl final : public Engine {
   Result<UniqueTarget> FindUnique(std::string_view table, std::string_view index) const;
   Status SetUniqueState(const UniqueTarget& target, format::IndexState state);
   Result<UniqueReport> CheckAllRows(const UniqueTarget& target, const std::atomic<bool>* cancelled);
+
+  // row_key_calls.cc
+  Status CheckNewLeads(const format::TableRecord& before, const format::TableRecord& after);
+  struct RowMove;
+  struct KeyRewrite;
+  struct KeyStep;
+  Status MoveRows(const WriteOptions& options, const format::TableRecord& table,
+                  std::span<const RowMove> moves, RewriteKeysReport* report);
+  Result<size_t> MoveSome(const WriteOptions& options, const format::TableRecord& table,
+                          std::span<const RowMove> moves, RewriteKeysReport* report);
+  Result<std::optional<KeyRewrite>> BeginRewrite(std::string_view table);
+  Status PassOverKeys(const KeyRewrite& rewrite, const RewriteKeysOptions& options,
+                      RewriteKeysReport* report);
+  Result<KeyStep> TakeKeyStep(const KeyRewrite& rewrite, const std::string& start,
+                              const RewriteKeysOptions& options, RewriteKeysReport* report);
+  Result<uint64_t> CloseRowKeys(const KeyRewrite& rewrite);
 
   // global_indexes.cc
   enum class RegionsOfQuery : uint8_t { kSome, kAll };

@@ -138,6 +138,10 @@ Status CheckDefinitions(const format::TableRecord& from, const format::TableReco
                                    base::Quote(family.options.name) + ", which table " +
                                    base::Quote(from.name) + " has");
   }
+  if (!from.former_row_keys.empty()) {
+    return Status::InvalidArgument("the exported table " + base::Quote(from.name) +
+                                   " has former row keys: rewrite its keys before it is exported");
+  }
   const bool has_other_keys = !from.row_key.empty() && !to.row_key.empty();
   if (has_other_keys && from.row_key != to.row_key) {
     return Status::InvalidArgument("the row keys of table " + base::Quote(from.name) + " are " +

@@ -17,6 +17,8 @@
 //                  21  entries of   entries record; left out of a table of the user. The name of a
 //                                   table with it is 0x01, the entries record's table, ".", its
 //                                   index, both in decimal
+//                  23  former key * declaration of a row key before 17, the newest first, 0 to
+//                                   kFormerRowKeysMax; with 17, RowKeyEpochs::Parse takes them
 //   family          1  id           varint, at most 254
 //                   3  name         as above
 //                   5  max versions varint u32, at least 1
@@ -93,7 +95,8 @@ enum TableTag : uint64_t {
   kObserver = 15,
   kRowKey = 17,
   kGlobal = 19,
-  kEntriesOf = 21
+  kEntriesOf = 21,
+  kFormerRowKey = 23
 };
 enum GlobalTag : uint64_t { kGlobalIndex = 1, kEntriesTable = 3, kSince = 5 };
 enum EntriesTag : uint64_t { kOfTable = 1, kOfIndex = 3 };
@@ -697,8 +700,7 @@ void AddObserver(FieldReader* fields, TableRecord* table) {
 }
 
 // What this build cannot read is of a later one: a checksum covers the text.
-std::string RowKeyField(FieldReader* fields) {
-  const std::string_view text = fields->Bytes();
+std::string RowKeyText(std::string_view text, FieldReader* fields) {
   const Result<RowKeySchema> schema = RowKeySchema::Parse(text);
   if (!schema || schema->ToString() != text) {
     fields->Fail(Status::Unsupported("table record: the row key " + base::Quote(text) +
@@ -732,6 +734,7 @@ void EncodeTable(const TableRecord& table, std::string* out) {
     AppendNumberField(&of, kOfIndex, table.entries_of->index.value);
     AppendField(out, kEntriesOf, of);
   }
+  for (const std::string& former : table.former_row_keys) AppendField(out, kFormerRowKey, former);
 }
 
 Result<TableRecord> DecodeTable(std::string_view bytes) {
@@ -766,13 +769,16 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
         AddObserver(&fields, &table);
         break;
       case kRowKey:
-        table.row_key = RowKeyField(&fields);
+        table.row_key = RowKeyText(fields.Bytes(), &fields);
         break;
       case kGlobal:
         AddGlobal(&fields, &table);
         break;
       case kEntriesOf:
         SetEntriesOf(&fields, &table);
+        break;
+      case kFormerRowKey:
+        table.former_row_keys.push_back(RowKeyText(fields.Repeated(), &fields));
         break;
       default:
         fields.Unknown();
@@ -783,6 +789,10 @@ Result<TableRecord> DecodeTable(std::string_view bytes) {
     return Status::Corruption("table record: all families are dropped");
   }
   RETURN_IF_ERROR(CheckEntriesName(table));
+  if (!table.former_row_keys.empty() &&
+      !RowKeyEpochs::Parse(table.row_key, table.former_row_keys)) {
+    return Status::Unsupported("table record: the former row keys are none that this build knows");
+  }
   table.next_index = std::max(table.next_index, LeastNextIndex(table));
   return table;
 }

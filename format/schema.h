@@ -214,6 +214,8 @@ struct TableRecord {
   std::vector<std::string> observers = {};
   /// What the row keys are made of (tandem/row_key.h), as RowKeySchema prints it; empty: bytes.
   std::string row_key = {};
+  /// Declarations before it that rows may have keys of, the newest first.
+  std::vector<std::string> former_row_keys = {};
 
   /// nullptr when there is none of that name that was not dropped.
   const FamilyRecord* FindFamily(std::string_view family_name) const;

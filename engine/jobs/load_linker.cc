@@ -20,6 +20,11 @@ Status CheckMayBeLoaded(const format::TableRecord& table) {
                                    ", which a load of files would not ask; use Write, or drop the "
                                    "index and add it again after the load");
   }
+  if (!table.former_row_keys.empty()) {
+    return Status::InvalidArgument("table " + base::Quote(table.name) +
+                                   " has former row keys: rewrite its keys before files are "
+                                   "loaded, which could have rows that it has under those");
+  }
   if (table.observers.empty()) return {};
   return Status::InvalidArgument(
       "table " + base::Quote(table.name) + " has the observer " +
@@ -71,6 +76,10 @@ Result<Regions> Linker::RegionsOfRuns() const {
   const std::shared_ptr<const Table> table = work_.regions->Find(record().id);
   if (table == nullptr) return TableNotFound(record().name);
   RETURN_IF_ERROR(CheckMayBeLoaded(*table->record));
+  if (table->record->row_key != record().row_key) {
+    return Status::InvalidArgument("table " + base::Quote(table->record->name) +
+                                   " got another row key since the load began");
+  }
   Regions regions;
   for (const LoadFiles* files : runs_) {
     for (const LoadFiles::KeySpan& span : files->spans()) {

@@ -221,6 +221,7 @@ void SchemaEditor::PrepareRemoval(const format::Catalog& catalog, format::Catalo
   format::TableRecord record = *table.record;
   record.id = format::TableId(edit->counters->next_table_id++);
   for (format::FamilyRecord& family : record.families) family.former_limits.clear();
+  record.former_row_keys.clear();
   std::vector<format::RegionRecord> regions = EmptyRegions(table, record.id, &*edit->counters);
   for (format::GlobalIndexRecord& global : record.global_indexes) {
     global.entries = format::TableId();

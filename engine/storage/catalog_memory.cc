@@ -29,6 +29,7 @@ uint64_t MemoryOf(const TableRecord& table) {
     bytes += sizeof(ColumnTypeRecord) + column.qualifier.size();
   }
   bytes += table.row_key.size();
+  for (const std::string& former : table.former_row_keys) bytes += sizeof(former) + former.size();
   return bytes;
 }
 

@@ -172,6 +172,40 @@ std::optional<std::string> TakeAscending(const RowKeyPart& field, bool has_end,
 
 }  // namespace
 
+size_t LeadBytes(const std::vector<RowKeyPart>& parts) {
+  size_t bytes = 0;
+  for (const RowKeyPart& part : parts) {
+    if (part.kind == RowKeyPart::Kind::kField) continue;
+    bytes += part.kind == RowKeyPart::Kind::kHash ? part.count : BucketBytes(part.count);
+  }
+  return bytes;
+}
+
+bool HasEndOfLeads(const RowKeySchema& schema) {
+  const RowKeyPart& first = schema.parts().front();
+  const bool is_bucket =
+      first.kind == RowKeyPart::Kind::kSalt || first.kind == RowKeyPart::Kind::kMod;
+  return is_bucket && first.count != 256;
+}
+
+// Salts and moduli are numbers from 0 on.
+std::optional<std::string> EndOfLeads(std::span<const RowKeySchema> schemas) {
+  const auto has_none = [](const RowKeySchema& schema) { return LeadBytes(schema.parts()) == 0; };
+  if (!std::ranges::any_of(schemas, has_none) || std::ranges::all_of(schemas, has_none)) {
+    return std::nullopt;
+  }
+  std::string end;
+  for (const RowKeySchema& schema : schemas) {
+    if (has_none(schema)) continue;
+    const uint32_t count = schema.parts().front().count;
+    std::string own;
+    if (BucketBytes(count) == 2) own.push_back(static_cast<char>(count >> 8));
+    own.push_back(static_cast<char>(count));
+    end = std::max(end, own);
+  }
+  return end;
+}
+
 bool IsNumber(RowKeyType type) {
   return type == RowKeyType::kInt64 || type == RowKeyType::kUint64 ||
          type == RowKeyType::kTimestamp;

@@ -11,8 +11,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tandem/row_key.h"
 #include "tandem/status.h"
@@ -21,6 +24,15 @@ namespace tandem::format {
 
 /// Bytes that a salt or a modulus takes.
 inline size_t BucketBytes(uint32_t count) { return count <= 256 ? 1 : 2; }
+
+/// Bytes before the fields.
+size_t LeadBytes(const std::vector<RowKeyPart>& parts);
+/// Where rows of some schemas have leading bytes and those of others have none: the keys below it
+/// are of the former, the others of the latter. nullopt: all have some, or none has. Requires: what
+/// leads the keys of each begins with a salt or a modulus, if some have nothing.
+std::optional<std::string> EndOfLeads(std::span<const RowKeySchema> schemas);
+/// Whether what leads the keys begins with a salt or a modulus that leaves some first bytes out.
+bool HasEndOfLeads(const RowKeySchema& schema);
 
 /// Whether the field is a number or a time.
 bool IsNumber(RowKeyType type);

@@ -124,16 +124,6 @@ void AppendLead(const std::vector<RowKeyPart>& parts, const FieldValues& values,
   }
 }
 
-// What comes before the fields.
-size_t LeadBytes(const std::vector<RowKeyPart>& parts) {
-  size_t bytes = 0;
-  for (const RowKeyPart& part : parts) {
-    if (part.kind == Kind::kField) continue;
-    bytes += part.kind == Kind::kHash ? part.count : format::BucketBytes(part.count);
-  }
-  return bytes;
-}
-
 // Requires: all fields are there.
 std::string KeyOf(const std::vector<RowKeyPart>& parts, const FieldValues& values) {
   std::string rest;
@@ -295,7 +285,7 @@ Result<std::vector<RowKeyField>> RowKeySchema::Decode(std::string_view key) cons
     return Invalid(base::Quote(key) + " is none of " + ToString() + ": at offset " +
                    std::to_string(offset) + ": " + problem);
   };
-  const size_t lead_bytes = LeadBytes(parts_);
+  const size_t lead_bytes = format::LeadBytes(parts_);
   if (key.empty() || key.size() < lead_bytes) return wrong(key.size(), "it ends there");
   ASSIGN_OR_RETURN(FieldValues values, FieldValues::Make(*this, {}));
   std::string_view rest = key.substr(lead_bytes);
@@ -365,7 +355,7 @@ Result<ScanOptions> RowKeySchema::InFieldOrder(std::span<const RowKeyField> pref
                                                const RowKeyBounds& bounds) const {
   ScanOptions scan;
   ASSIGN_OR_RETURN(scan.ranges, Between(prefix, bounds));
-  const size_t lead_bytes = LeadBytes(parts_);
+  const size_t lead_bytes = format::LeadBytes(parts_);
   if (lead_bytes == 0) return scan;
   if (prefix.empty() && bounds.field.empty()) {
     // Without fields Between gives one range of all keys.

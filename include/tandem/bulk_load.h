@@ -52,7 +52,8 @@ class BulkLoad {
   /// wait while the ends of the files are written. Ends the load. Errors (the table is unchanged,
   /// but after kIoError a crash may show the rows): kNotFound (the table was dropped, truncated or
   /// renamed), kConflict (a family got more versions, or a longer time to live), kReadOnly,
-  /// kNoSpace, kIoError, kOutOfMemory; kInvalidArgument (it has ended; the table got observers;
+  /// kNoSpace, kIoError, kOutOfMemory; kInvalidArgument (it has ended; the table got observers or
+  /// former row keys;
   /// with any_order: the parts of a row are above kBatchBytesMax together).
   Status Commit();
   /// Removes what was added and ends the load. Does nothing if it has ended.

@@ -43,12 +43,15 @@
 #include "tandem/explanation.h"
 #include "tandem/options.h"
 #include "tandem/predicate.h"
+#include "tandem/region.h"
 #include "tandem/row.h"
+#include "tandem/row_key.h"
 #include "tandem/schema.h"
 #include "tandem/sequence.h"
 #include "tandem/space.h"
 #include "tandem/statistics.h"
 #include "tandem/status.h"
+#include "tandem/table_copy.h"
 #include "tandem/verify.h"
 #include "tandem/write_batch.h"
 
@@ -331,63 +334,6 @@ struct BackupInfo {
   uint64_t copied_files = 0, copied_bytes = 0;  ///< Of these, not there before. 0 in a list.
 };
 
-/// How a region is split (Database::Split).
-struct SplitOptions {
-  /// The first key of the right half; the region that holds it is split. Empty: the middle row.
-  std::string key = {};
-  /// RegionInfo::id of the region to split. 0: the one that holds `key`, or the largest one.
-  uint64_t region_id = 0;
-  bool dry_run = false;  ///< Changes nothing and returns what the halves would hold.
-};
-/// One half of a region. A row counts once for each file and memstore that holds it.
-struct RegionHalf {
-  uint64_t region_id = 0;  ///< 0 after a dry run.
-  uint64_t rows = 0;
-  uint64_t bytes = 0;  ///< Of files, with their indexes, by the share of rows; and of memstores.
-};
-struct SplitResult {
-  uint64_t region_id = 0;  ///< The region that was split, and is gone.
-  std::string key;         ///< The first key of the right half.
-  RegionHalf left, right;  ///< As they were when the call began.
-};
-
-/// Which two neighbours become one region (Database::MergeRegions).
-struct RegionMergeOptions {
-  /// The region that holds this key and the one after it. Empty: see `region_id`.
-  std::string key = {};
-  /// RegionInfo::id of the left one. 0: the one that holds `key`; without a key the two neighbours
-  /// that hold the fewest bytes together.
-  uint64_t region_id = 0;
-  bool dry_run = false;  ///< Changes nothing and returns what the regions hold.
-};
-struct RegionMergeResult {
-  uint64_t region_id = 0;     ///< The region that they became; 0 after a dry run.
-  std::string key;            ///< The first key of the right one: no region begins there any more.
-  RegionHalf left, right;     ///< The regions that are gone, as they were when the call began.
-  bool is_too_large = false;  ///< Together they pass Options::region_bytes_max; in a dry run only.
-};
-
-/// How a table is written to a directory (Database::ExportFiles).
-struct ExportFilesOptions {
-  const Snapshot* snapshot = nullptr;            ///< nullptr: the latest state.
-  const std::atomic<bool>* cancelled = nullptr;  ///< As ReadOptions::cancelled.
-};
-/// Database::Attach.
-struct AttachOptions {
-  const std::atomic<bool>* cancelled = nullptr;  ///< As ReadOptions::cancelled.
-};
-/// Database::RestoreTable.
-struct RestoreTableOptions {
-  std::string as = {};                           ///< The table's new name; empty: its own.
-  uint64_t backup = 0;                           ///< Of a directory of backups; 0: the newest.
-  const std::atomic<bool>* cancelled = nullptr;  ///< As ReadOptions::cancelled.
-};
-/// What was copied from one database to another.
-struct TableCopy {
-  uint64_t rows = 0, cells = 0;
-  uint64_t files = 0, bytes = 0;  ///< Store files that were written.
-};
-
 /// An open database. Threads: any, many at a time, except for the destructor.
 class Database {
  public:
@@ -461,8 +407,37 @@ class Database {
   /// Declares what the row keys of a table without cells are made of (tandem/row_key.h), durably;
   /// empty: they are bytes again. Errors: kNotFound (table), kInvalidArgument (with the position),
   /// kUnsupported (the table has cells, or deletes that no merge has taken out, and another row
-  /// key: its keys would not be what is declared); as CreateIndex.
+  /// key: its keys would not be what is declared; see ChangeRowKey); as CreateIndex.
   Status SetRowKey(std::string_view table, std::string_view declaration);
+  /// Declares another row key for a table that may have rows, durably, and moves none: from now on
+  /// rows may have the key of this declaration or of one before it, until RewriteKeys has moved
+  /// them all. What leads the keys may change, as N of a salt; the fields stay. Each program that
+  /// makes keys has to know: it reads by RowKeysOf, and writes under the key that KeyForWrite
+  /// returns. A table without cells takes any declaration, as by SetRowKey, and has no former ones.
+  /// What is declared already changes nothing. Errors: kNotFound (table), kInvalidArgument (with
+  /// the position; the table has kFormerRowKeysMax former row keys: RewriteKeys first),
+  /// kUnsupported (the fields differ; keys of the two could not be told apart, as where other
+  /// numbers of bytes lead them; the row keys are bytes: copy the rows to another table); as
+  /// CreateIndex.
+  Status ChangeRowKey(std::string_view table, std::string_view declaration);
+  /// The row keys that rows of the table have at options.snapshot, or now: so a program that also
+  /// calls ChangeRowKey asks at the snapshot that it reads. Errors: kNotFound (table),
+  /// kInvalidArgument (its row keys are bytes).
+  Result<RowKeyEpochs> RowKeysOf(const ReadOptions& options, std::string_view table);
+  /// The key under which to write to the row of these fields now. If the row has a former key, it
+  /// is moved to the newest first, as by RewriteKeys, so what is written comes to the cells that it
+  /// has; that no read sees. Reads a row for each former row key. Errors: those of RowKeysOf and
+  /// RowKeySchema::Encode; kOverBudget (the row has more than kWholeRowBytesMax); those of Write.
+  Result<std::string> KeyForWrite(const WriteOptions& options, std::string_view table,
+                                  std::span<const RowKeyField> fields);
+  /// Moves all rows that have a former key to the newest, and takes the former row keys away if
+  /// none is left. A row moves by one batch, with all versions and their timestamps, so every read
+  /// sees it once; observers see puts and a delete. Readers and writers go on. What was moved stays
+  /// so if the call ends early, and the next one reads past it. Does nothing for a table without
+  /// former row keys. Errors: kNotFound (table), kOverBudget (a row has more than
+  /// kWholeRowBytesMax), kCancelled; those of Scan and Write.
+  Result<RewriteKeysReport> RewriteKeys(std::string_view table,
+                                        const RewriteKeysOptions& options = {});
   /// Adds a family to a table, durably. Errors: kNotFound (table), kAlreadyExists, kInvalidArgument
   /// (name, ranges, limits; a table has at most 255 families in its life, with those that were
   /// dropped); as CreateIndex.
@@ -658,8 +633,8 @@ class Database {
   /// kInvalidArgument (`count` is 0; fewer ids are left: how many), kReadOnly, kIoError, kNoSpace.
   Result<uint64_t> NextIds(std::string_view sequence, uint64_t count = 1);
   /// Begins a bulk load of the table (tandem/bulk_load.h). Errors: kNotFound, kInvalidArgument (the
-  /// table has observers, or a unique index that refuses duplicates: write its rows in batches),
-  /// kReadOnly.
+  /// table has observers, or a unique index that refuses duplicates: write its rows in batches; it
+  /// has former row keys: RewriteKeys first), kReadOnly.
   Result<BulkLoad> BeginBulkLoad(std::string_view table, const BulkLoadOptions& options = {});
   /// Begins a transaction at the current state (tandem/transaction.h).
   Result<Transaction> Begin(const TransactionOptions& options = {});
@@ -752,8 +727,9 @@ class Database {
   /// it is attached twice, the second time changes nothing that a read sees. Errors (nothing was
   /// changed, but after kIoError a crash may show the rows): kNotFound (table, `path`),
   /// kInvalidArgument (`path` is no export, or not complete; a family that the table lacks, a
-  /// column of another type, a value that does not fit an index; the table has observers),
-  /// kCorruption naming file and offset, kUnsupported, kCancelled, kReadOnly, kNoSpace, kIoError.
+  /// column of another type, a value that does not fit an index; the table has observers, or one of
+  /// the two has former row keys), kCorruption naming file and offset, kUnsupported, kCancelled,
+  /// kReadOnly, kNoSpace, kIoError.
   /// Threads: readers and writers may run meanwhile; these wait while memstores are flushed and the
   /// ends of files are written.
   Result<TableCopy> Attach(std::string_view table, const std::string& path,

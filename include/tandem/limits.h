@@ -36,6 +36,7 @@ inline constexpr size_t kWordBytesMax = 256;                     ///< A word of 
 inline constexpr uint32_t kColumnTypesMax = 1024;                ///< Columns of a table with types.
 inline constexpr size_t kRowKeyPartsMax = 16;                    ///< Parts of a typed row key.
 inline constexpr size_t kRowKeyTextBytesMax = 1'024;             ///< The text that declares it.
+inline constexpr size_t kFormerRowKeysMax = 3;                   ///< Of a table, with rows of each.
 inline constexpr size_t kRowKeyRangesMax = 65'536;               ///< Ranges of a prefix of fields.
 inline constexpr size_t kScanLeadsMax = 4'096;                   ///< See RowRange::leading_bytes.
 inline constexpr size_t kSequencesMax = 1024;                    ///< Sequences of a database.

@@ -25,8 +25,11 @@
 // Values of fields are text, as conditions have them: decimal numbers; microseconds since 1970, RFC
 // 3339 or a date alone (UTC); 36 characters or 32 hex digits of a UUID. Text and bytes are as they
 // are. A declaration describes keys and constrains no call: any bytes stay a valid row key.
+//
+// N, and what a salt, hash or mod is made of, may change while the table has rows: RowKeyEpochs.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -116,6 +119,63 @@ class RowKeySchema {
   explicit RowKeySchema(std::vector<RowKeyPart> parts) : parts_(std::move(parts)) {}
 
   std::vector<RowKeyPart> parts_;
+};
+
+/// The declarations of a table's row keys: the one that holds, and those before it whose rows have
+/// not been moved yet (Database::ChangeRowKey). All have the same fields, and what leads the keys
+/// differs. At every point in time a row has one of its keys, if each write is under the key that
+/// Database::KeyForWrite returns. Errors and threads: as RowKeySchema.
+class RowKeyEpochs {
+ public:
+  /// `former`: the newest first. Errors: those of RowKeySchema::Parse; more than kFormerRowKeysMax,
+  /// or one that repeats; kUnsupported: the fields differ, or keys could not be told apart.
+  static Result<RowKeyEpochs> Parse(std::string_view declaration,
+                                    std::span<const std::string> former = {});
+  /// All of them, the newest first: writes are by that one.
+  const std::vector<RowKeySchema>& schemas() const { return schemas_; }
+  const RowKeySchema& newest() const { return schemas_.front(); }
+
+  /// The keys that the row may have, the newest first, each once. To read the row, get all of them
+  /// by one MultiGet; to delete it, delete all of them by one batch.
+  Result<std::vector<std::string>> Keys(std::span<const RowKeyField> fields) const;
+  /// The fields of a key of any of them.
+  Result<std::vector<RowKeyField>> Decode(std::string_view key) const;
+  /// The newest key of the row that has this key of a former one; nullopt: it is none of those.
+  std::optional<std::string> NewestKeyOf(std::string_view key) const;
+
+  /// As of RowKeySchema, of the keys of all of them: in the place of the schema's they return the
+  /// same rows in the same order.
+  Result<std::vector<RowRange>> Ranges(std::span<const RowKeyField> prefix) const;
+  Result<std::vector<RowRange>> Between(std::span<const RowKeyField> prefix,
+                                        const RowKeyBounds& bounds) const;
+  Result<ScanOptions> InFieldOrder(std::span<const RowKeyField> prefix,
+                                   const RowKeyBounds& bounds = {}) const;
+  Result<ScanOptions> Newest(std::span<const RowKeyField> prefix, uint64_t count,
+                             const RowKeyBounds& bounds = {}) const;
+
+ private:
+  explicit RowKeyEpochs(std::vector<RowKeySchema> schemas) : schemas_(std::move(schemas)) {}
+
+  std::vector<RowKeySchema> schemas_;
+};
+
+/// Database::RewriteKeys.
+struct RewriteKeysOptions {
+  WriteOptions write = {};
+  /// Keys and cells that are looked at, a second; 0: as fast as it goes. Set it where the moves
+  /// would take the disk from others.
+  uint64_t bytes_per_second = 0;
+  const std::atomic<bool>* cancelled = nullptr;  ///< As ReadOptions::cancelled.
+};
+/// What RewriteKeys did.
+struct RewriteKeysReport {
+  uint64_t rows = 0;   ///< Looked at: all rows, until none has a former key; mostly twice.
+  uint64_t moved = 0;  ///< Of those: rows that have the newest key now.
+  uint64_t moved_cells = 0;
+  bool closed = false;  ///< The table has no former row keys any more.
+  /// Where it is not closed: a snapshot, transaction or read of this sequence is open that may see
+  /// rows under former keys. Call again when it is not.
+  uint64_t held_by_sequence = 0;
 };
 
 }  // namespace tandem

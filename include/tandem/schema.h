@@ -149,6 +149,10 @@ struct TableOptions {
   /// What the row keys are made of, as RowKeySchema::Parse reads it (tandem/row_key.h), and as its
   /// ToString prints it where a table is described. Empty: they are bytes.
   std::string row_key = {};
+  /// Former declarations that rows may still have the keys of, the newest first: at most
+  /// kFormerRowKeysMax, which RowKeyEpochs::Parse takes together with `row_key`.
+  /// Database::ChangeRowKey adds them, and Database::RewriteKeys takes them away.
+  std::vector<std::string> former_row_keys = {};
 };
 
 }  // namespace tandem

@@ -314,6 +314,30 @@ BOOST_AUTO_TEST_CASE(OfWritesThatReadAreAnswered) {
   CheckSound(30);
 }
 
+// Each row is where one of the two declarations has it.
+BOOST_AUTO_TEST_CASE(OfRowKeysThatChangeAreAnswered) {
+  TableOptions table = {.name = "k", .families = {{.name = "d"}}};
+  table.row_key = "salt(3), id:int64";
+  BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");
+  const auto row = [](int id) { return std::vector<RowKeyField>{{"id", std::to_string(id)}}; };
+  WriteBatch batch;
+  for (int id = 0; id < 20; ++id) {
+    batch.Put("k", *database->KeyForWrite({}, "k", row(id)), "d", "c", "v");
+  }
+  BOOST_REQUIRE_EQUAL(database->Write({}, batch).ToString(), "OK");
+  FailEach("ChangeRowKey", [&] { return database->ChangeRowKey("k", "salt(20), id:int64"); });
+  FailEach("RowKeysOf", [&] { return database->RowKeysOf({}, "k").status(); });
+  const std::vector<RowKeyField> moved = row(7);
+  FailEach("KeyForWrite", [&] { return database->KeyForWrite({}, "k", moved).status(); });
+  FailEach("RewriteKeys", [&] { return database->RewriteKeys("k", {}).status(); });
+  const auto keys = database->RowKeysOf({}, "k");
+  BOOST_REQUIRE_EQUAL(keys.status().ToString(), "OK");
+  BOOST_TEST(keys->schemas().size() == 1u);
+  for (int id = 0; id < 20; ++id) {
+    BOOST_TEST(database->Get({}, "k", *keys->newest().Encode(row(id)))->has_value());
+  }
+}
+
 // Each fails without an effect, or is done.
 BOOST_AUTO_TEST_CASE(EditsOfTheSchemaFailWholly) {
   CreateAndFill();
@@ -337,7 +361,7 @@ BOOST_AUTO_TEST_CASE(EditsOfTheSchemaFailWholly) {
   FailEach("RenameTable", [&] { return or_done(database->RenameTable("t", "u")); });
   BOOST_CHECK_EQUAL(database->RenameTable("t", "u").code(), StatusCode::kNotFound);
   FailEach("TruncateTable", [&] { return database->TruncateTable("u"); });
-  FailEach("SetRowKey", [&] { return database->SetRowKey("u", "x:text"); });
+  FailEach("SetRowKey", [&] { return database->SetRowKey("u", "salt(2), x:text"); });
   BOOST_REQUIRE_EQUAL(database->RenameTable("u", "t").ToString(), "OK");
   CheckSound(0);
   FailEach("DropTable", [&] { return or_done(database->DropTable("t")); });

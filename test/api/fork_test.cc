@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
@@ -183,6 +184,13 @@ int CallThatIsNotBusy(Handles* handles) {
   return database.GetStatistics().batches == 0 && handles->snapshot->sequence() > 0 ? 0 : 100;
 }
 
+bool AreRowKeysBusy(Database& database) {
+  const StatusCode codes[] = {
+      database.ChangeRowKey("t", "x:text").code(), database.RowKeysOf({}, "t").status().code(),
+      database.KeyForWrite({}, "t", {}).status().code(), database.RewriteKeys("t").status().code()};
+  return std::ranges::all_of(codes, [](StatusCode code) { return code == StatusCode::kBusy; });
+}
+
 /// Destroys every handle, some of them by assignment.
 void Destroy(Handles* handles) {
   Cursor moved = *std::move(handles->cursor);
@@ -205,6 +213,7 @@ void Destroy(Handles* handles) {
 int AskAndDestroy(Handles* handles) {
   const int at = CallThatIsNotBusy(handles);
   if (at != 0) return at;
+  if (!AreRowKeysBusy(*handles->database)) return 101;
   const int below = InChild([&] {
     const int not_busy = CallThatIsNotBusy(handles);
     Destroy(handles);

@@ -501,6 +501,42 @@ BOOST_AUTO_TEST_CASE(ARowKeyOfALaterBuildIsUnsupported) {
   BOOST_TEST((code("user:TEXT") == StatusCode::kUnsupported));
 }
 
+BOOST_AUTO_TEST_CASE(FormerRowKeysAreAListOfTexts) {
+  TableRecord table = SampleTable(7);
+  table.row_key = "salt(8), a:text";
+  const std::string before = Encoded(table);
+  table.former_row_keys = {"salt(4), a:text", "salt(2), a:text"};
+  const std::string encoded = Encoded(table);
+  // Field 23.
+  BOOST_TEST(encoded == before + "\x17\x0fsalt(4), a:text\x17\x0fsalt(2), a:text");
+  BOOST_TEST((DecodeTable(encoded)->former_row_keys == table.former_row_keys));
+  BOOST_TEST(DecodeTable(before)->former_row_keys.empty());
+}
+
+BOOST_AUTO_TEST_CASE(FormerRowKeysThatCannotBeToldApartAreUnsupported) {
+  TableRecord table = SampleTable(7);
+  table.row_key = "salt(8), a:text";
+  const std::string before = Encoded(table);
+  const auto code = [&](const std::vector<std::string>& former) {
+    std::string bytes = before;
+    for (const std::string& text : former) {
+      bytes += "\x17" + std::string(1, static_cast<char>(text.size())) + text;
+    }
+    return DecodeTable(bytes).status().code();
+  };
+  BOOST_TEST((code({"salt(4), a:text"}) == StatusCode::kOk));
+  BOOST_TEST((code({"salt(8), a:text"}) == StatusCode::kUnsupported));
+  BOOST_TEST((code({"salt(4), a:text", "salt(4), a:text"}) == StatusCode::kUnsupported));
+  BOOST_TEST((code({"salt(4),a:text"}) == StatusCode::kUnsupported));
+  BOOST_TEST((code({"salt(300), a:text"}) == StatusCode::kUnsupported));
+  BOOST_TEST((code({"salt(4), b:text"}) == StatusCode::kUnsupported));
+  BOOST_TEST((code({"salt(4), a:text", "salt(5), a:text", "salt(6), a:text", "salt(7), a:text"}) ==
+              StatusCode::kUnsupported));
+  table.row_key.clear();
+  const std::string former = "\x17\x0fsalt(4), a:text";
+  BOOST_TEST((DecodeTable(Encoded(table) + former).status().code() == StatusCode::kUnsupported));
+}
+
 BOOST_AUTO_TEST_CASE(GlobalIndexesAndTheirEntriesComeBack) {
   TableRecord table = SampleTable(7);
   table.next_index = IndexId(2);

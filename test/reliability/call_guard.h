@@ -69,6 +69,20 @@ class GuardedEngine final : public engine::Engine {
   Status SetRowKey(std::string_view table, std::string_view declaration) override {
     return Within(guard_, [&] { return engine_->SetRowKey(table, declaration); });
   }
+  Status ChangeRowKey(std::string_view table, std::string_view declaration) override {
+    return Within(guard_, [&] { return engine_->ChangeRowKey(table, declaration); });
+  }
+  Result<RowKeyEpochs> RowKeysOf(const ReadOptions& options, std::string_view table) override {
+    return Within(guard_, [&] { return engine_->RowKeysOf(options, table); });
+  }
+  Result<std::string> KeyForWrite(const WriteOptions& options, std::string_view table,
+                                  std::span<const RowKeyField> fields) override {
+    return Within(guard_, [&] { return engine_->KeyForWrite(options, table, fields); });
+  }
+  Result<RewriteKeysReport> RewriteKeys(std::string_view table,
+                                        const RewriteKeysOptions& options) override {
+    return Within(guard_, [&] { return engine_->RewriteKeys(table, options); });
+  }
   Status AddFamily(std::string_view table, const FamilyOptions& family) override {
     return Within(guard_, [&] { return engine_->AddFamily(table, family); });
   }

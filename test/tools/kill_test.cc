@@ -1,5 +1,6 @@
 // An import that is killed: what was acknowledged is there, nothing is half there, and the table
-// holds exactly the first records of the input.
+// holds exactly the first records of the input. A rewrite of keys that is killed: each row is there
+// once, with what it had.
 #define BOOST_TEST_DYN_LINK
 #include <signal.h>
 #include <sys/wait.h>
@@ -105,6 +106,97 @@ uint64_t CheckPrefix(const std::string& path) {
   BOOST_CHECK_EQUAL(*indexed, rows);
   return rows;
 }
+
+// Tables "t", of salted keys, and "plain", with the same rows.
+constexpr int kTypedRows = 20'000;
+constexpr const char* kPlainKey = "user:text, n:int64";
+
+std::vector<RowKeyField> TypedRow(int number) {
+  return {{"user", "u" + std::to_string(number % 7)}, {"n", std::to_string(number)}};
+}
+
+/// Writes `column` of every `step`-th row, to both tables.
+void WriteTyped(Database& database, int step, const std::string& column, const std::string& value) {
+  const RowKeySchema plain = *RowKeySchema::Parse(kPlainKey);
+  WriteBatch batch;
+  for (int i = 0; i < kTypedRows; i += step) {
+    const auto key = database.KeyForWrite({}, "t", TypedRow(i));
+    RequireOk(key.status());
+    batch.Put("t", *key, "d", column, value);
+    batch.Put("plain", *plain.Encode(TypedRow(i)), "d", column, value);
+    if (batch.operation_count() < 1000 && i + step < kTypedRows) continue;
+    RequireOk(database.Write({}, batch));
+    batch.Clear();
+  }
+}
+
+/// All rows and cells in the order of the fields.
+std::string TypedRows(Database& database, const std::string& table) {
+  const auto keys = database.RowKeysOf({}, table);
+  RequireOk(keys.status());
+  ReadOptions read;
+  read.versions = 9;
+  auto cursor = database.Scan(read, table, *keys->InFieldOrder({}));
+  RequireOk(cursor.status());
+  std::string text;
+  while (cursor->Next()) {
+    const auto fields = keys->Decode(cursor->row().key());
+    RequireOk(fields.status());
+    text += (*fields)[0].value + "/" + (*fields)[1].value + ":";
+    for (const Cell& cell : cursor->row().cells()) {
+      text.append(cell.qualifier).append("=").append(cell.value);
+      text += "@" + std::to_string(cell.timestamp) + " ";
+    }
+  }
+  RequireOk(cursor->status());
+  return text;
+}
+
+BOOST_AUTO_TEST_SUITE(kill_during_rewrite)
+
+BOOST_AUTO_TEST_CASE(EachRowIsThereOnceAfterEachKill) {
+  TestRandom random("kill_during_rewrite");
+  const TemporaryDirectory directory;
+  const std::string path = directory.Path("db");
+  for (const std::string table : {"t", "plain"}) {
+    const std::string key = table == "t" ? std::string("salt(4), ") + kPlainKey : kPlainKey;
+    BOOST_REQUIRE_EQUAL(RunProgram({"create", path, table, "--key", key, "--family", "d,versions=3",
+                                    "--index", "c=d:c"})
+                            .exit_code,
+                        0);
+  }
+  const auto in_database = [&path](const auto& work) {
+    auto database = Database::Open(path);
+    RequireOk(database.status());
+    work(**database);
+    RequireOk((*database)->Close());
+  };
+  in_database([](Database& database) { WriteTyped(database, 1, "c", "first"); });
+  for (int change = 0; change < 3; ++change) {
+    const std::string key = "salt(" + std::to_string(20 + change) + "), " + kPlainKey;
+    BOOST_REQUIRE_EQUAL(RunProgram({"alter", path, "t", "--key", key}).exit_code, 0);
+    for (int kills = 0; kills < 5; ++kills) {
+      Child rewrite({"rewrite-keys", path, "t"});
+      usleep(random.Below(150'000));
+      rewrite.Kill();
+      in_database([&](Database& database) {
+        BOOST_REQUIRE(TypedRows(database, "t") == TypedRows(database, "plain"));
+        WriteTyped(database, 50 + kills, random.OneIn(2) ? "c" : "x", std::to_string(kills));
+        BOOST_REQUIRE(TypedRows(database, "t") == TypedRows(database, "plain"));
+      });
+    }
+    const ProgramRun ended = RunProgram({"rewrite-keys", path, "t", "--output", "jsonl"});
+    BOOST_REQUIRE_MESSAGE(ended.exit_code == 0, ended.err);
+    in_database([](Database& database) {
+      BOOST_TEST(database.RowKeysOf({}, "t")->schemas().size() == 1u);
+      BOOST_REQUIRE(TypedRows(database, "t") == TypedRows(database, "plain"));
+    });
+  }
+  const ProgramRun verified = RunProgram({"verify", path, "--deep"});
+  BOOST_CHECK_MESSAGE(verified.exit_code == 0, verified.out << verified.err);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(kill_during_import)
 

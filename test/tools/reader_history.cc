@@ -79,12 +79,22 @@ std::string RandomValue(TestRandom& random, ColumnType type) {
 }
 
 // Between them every type, direction, width and lead.
-constexpr const char* kRowKeys[] = {
-    "salt(4), user:text, at:timestamp desc",
-    "hash(id, 3), mod(id, 300), reverse(id), id:int64, rest:bytes",
-    "mod(n, 7), b:bytes desc, n:uint64 desc, u:uuid",
-    "salt(1000), reverse(name), name:text(9) desc, c:bytes(3), u:uuid desc, last:text",
-    "hash(raw, 8), raw:bytes, reverse(t), t:text, n:int64 desc, reverse(f), f:bytes(2) desc",
+// What leads the keys at first, and later; then their fields.
+struct RowKeys {
+  const char* lead;
+  const char* later;
+  const char* fields;
+};
+constexpr RowKeys kRowKeys[] = {
+    {"salt(4), ", "salt(9), ", "user:text, at:timestamp desc"},
+    {"", "salt(5), ", "user:text, at:timestamp"},
+    {"hash(id, 3), mod(id, 300), ", "hash(id, 3), mod(id, 400), ",
+     "reverse(id), id:int64, rest:bytes"},
+    {"mod(n, 7), ", "salt(200), ", "b:bytes desc, n:uint64 desc, u:uuid"},
+    {"salt(1000), ", "salt(900), ",
+     "reverse(name), name:text(9) desc, c:bytes(3), u:uuid desc, last:text"},
+    {"hash(raw, 8), ", "hash(t, 8), ",
+     "raw:bytes, reverse(t), t:text, n:int64 desc, reverse(f), f:bytes(2) desc"},
 };
 
 std::string RandomField(TestRandom& random, const RowKeyPart& part) {
@@ -135,8 +145,6 @@ TableOptions RandomTable(TestRandom& random) {
   covering.include.push_back({kFamilies[1], "x"});
   table.indexes.push_back(std::move(covering));
   table.split_keys = {"g", std::string("p\0", 2)};
-  if (random.OneIn(4)) return table;
-  table.row_key = kRowKeys[random.Below(std::size(kRowKeys))];
   return table;
 }
 
@@ -166,7 +174,12 @@ History::History(TestRandom* random, const std::string& path)
   auto opened = Database::Open(path, options);
   RequireOk(opened.status());
   database_ = std::move(*opened);
-  const TableOptions table = RandomTable(random_);
+  TableOptions table = RandomTable(random_);
+  if (!random_.OneIn(4)) {
+    const RowKeys& keys = kRowKeys[random_.Below(std::size(kRowKeys))];
+    table.row_key = std::string(keys.lead) + keys.fields;
+    if (!random_.OneIn(3)) later_row_key_ = std::string(keys.later) + keys.fields;
+  }
   RequireOk(database_->CreateTable(table));
   for (int i = 0; i < 60; ++i) keys_.push_back(RandomKey(random_, table.row_key));
 }
@@ -182,6 +195,10 @@ void History::Run() {
     WriteBatch batch;
     AddOperation(&batch, i);
     RequireOk(database_->Write({.durability = Durability::kMemory}, batch));
+    if (i == kOperations / 2 && !later_row_key_.empty()) {
+      RequireOk(database_->ChangeRowKey("t", later_row_key_));
+      for (int k = 0; k < 30; ++k) keys_.push_back(RandomKey(random_, later_row_key_));
+    }
     if (random_.OneIn(600)) RequireOk(database_->Flush("t"));
     if (random_.OneIn(1500)) RequireOk(database_->Compact("t"));
     if (random_.OneIn(400)) {

@@ -35,6 +35,7 @@ class History {
   std::unique_ptr<Database> database_;
   std::vector<Snapshot> snapshots_;
   std::vector<std::string> keys_;
+  std::string later_row_key_;  ///< Declared in the middle of the run; empty: none.
 };
 
 }  // namespace tandem::test

@@ -155,6 +155,7 @@ BOOST_AUTO_TEST_CASE(FamiliesComeChangeAndGo) { Run("family_changes"); }
 BOOST_AUTO_TEST_CASE(RowKeysHaveFields) { Run("row_keys"); }
 BOOST_AUTO_TEST_CASE(SequencesGiveOutIds) { Run("sequences"); }
 BOOST_AUTO_TEST_CASE(TablesAreCopiedToOtherRowKeys) { Run("copy_table"); }
+BOOST_AUTO_TEST_CASE(RowKeysChange) { Run("row_key_epochs"); }
 BOOST_AUTO_TEST_CASE(ObserversAreNames) { Run("observers"); }
 BOOST_AUTO_TEST_CASE(SnapshotsAreCreatedReadAndDropped) { Run("snapshots"); }
 BOOST_AUTO_TEST_CASE(IndexesComeAndGo) { Run("indexes"); }

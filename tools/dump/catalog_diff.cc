@@ -35,6 +35,11 @@ void AddTable(const format::TableRecord& table, Properties* out) {
   if (!table.row_key.empty()) {
     properties[{"table", Text(table.id.value), "row_key"}] = table.row_key;
   }
+  std::string former;
+  for (const std::string& row_key : table.former_row_keys) {
+    former += (former.empty() ? "" : "; ") + row_key;
+  }
+  if (!former.empty()) properties[{"table", Text(table.id.value), "former_row_keys"}] = former;
   for (const format::FamilyRecord& family : table.families) {
     const FamilyOptions& options = family.options;
     const std::string dropped =

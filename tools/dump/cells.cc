@@ -192,8 +192,8 @@ Status VisitRows(Dump& dump, const format::StoreFile& file, const RowVisitor& vi
 }
 
 CellRecords::CellRecords(const format::TableRecord& table, DumpRecords* writer) : writer_(writer) {
-  Result<RowKeySchema> schema = RowKeySchema::Parse(table.row_key);
-  if (schema.has_value()) row_key_ = *std::move(schema);  // Else the keys are bytes.
+  Result<RowKeyEpochs> keys = RowKeyEpochs::Parse(table.row_key, table.former_row_keys);
+  if (keys.has_value()) row_key_ = *std::move(keys);  // Else the keys are bytes.
 }
 
 void CellRecords::Begin() {

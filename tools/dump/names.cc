@@ -208,6 +208,11 @@ void DumpTable(const format::TableRecord& table, RecordWriter* writer) {
     writer->Add({table.name, table.row_key});
     writer->End();
   }
+  if (!table.former_row_keys.empty()) {
+    writer->Begin("former_row_key", {"table", "row_key"});
+    for (const std::string& former : table.former_row_keys) writer->Add({table.name, former});
+    writer->End();
+  }
   DumpGlobalIndexes(table, writer);
   if (table.indexes.empty()) return;
   writer->Begin("index",

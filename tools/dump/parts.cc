@@ -11,8 +11,9 @@
 namespace tandem::tools {
 namespace {
 
-const std::vector<std::string_view> kStateKinds = {"state", "counters", "family", "row_key",
-                                                   "index", "region",   "file",   "segment"};
+const std::vector<std::string_view> kStateKinds = {"state",   "counters",       "family",
+                                                   "row_key", "former_row_key", "index",
+                                                   "region",  "file",           "segment"};
 
 std::string Joined(const std::vector<std::string>& names) {
   std::string list;
@@ -62,21 +63,23 @@ Status CheckOneKind(const DumpOptions& options, const std::vector<const DumpPart
 }  // namespace
 
 const std::vector<DumpPart>& PartsOf(format::FileKind kind) {
-  static const std::vector<DumpPart> kStore = {{"header", {"header"}},
-                                               {"schema", {"family", "row_key", "index"}},
-                                               {"statistics", {"statistics"}},
-                                               {"sections", {"section"}},
-                                               {"blocks", {"block"}},
-                                               {"cells", {"cell"}},
-                                               {"histograms", {"histogram"}, false}};
+  static const std::vector<DumpPart> kStore = {
+      {"header", {"header"}},
+      {"schema", {"family", "row_key", "former_row_key", "index"}},
+      {"statistics", {"statistics"}},
+      {"sections", {"section"}},
+      {"blocks", {"block"}},
+      {"cells", {"cell"}},
+      {"histograms", {"histogram"}, false}};
   static const std::vector<DumpPart> kLog = {
       {"header", {"header", "segment"}}, {"frames", {"frame"}}, {"operations", {"operation"}}};
   static const std::vector<DumpPart> kManifest = {
       {"header", {"header"}},
       {"frames", {"frame"}},
       {"edits",
-       {"edit", "counters", "family", "row_key", "index", "add_file", "put_region", "add_segment",
-        "remove_table", "remove_file", "remove_region", "remove_segment"}},
+       {"edit", "counters", "family", "row_key", "former_row_key", "index", "add_file",
+        "put_region", "add_segment", "remove_table", "remove_file", "remove_region",
+        "remove_segment"}},
       {"state", kStateKinds, false},
       {"summary", {"summary"}, false}};
   static const std::vector<DumpPart> kRoot = {{"header", {"header"}},

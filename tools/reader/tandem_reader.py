@@ -27,7 +27,7 @@ MASK, SIGN, ROOT_SIZE = (1 << 64) - 1, 1 << 63, 12288
 # a number, which may be left out with ?.
 FIELDS = {
     'table': 'id name$ secret$ family* index* typed* next_index? observer+ row_key+ '
-             'global* entries*', 'global': 'index* entries since?', 'entries': 'table index',
+             'global* entries* former_key+', 'global': 'index* entries since?', 'entries': 'table index',
     'family': 'id name$ max_versions ttl compression block_size dropped? former*',
     'former': 'changed_at max_versions? expired?',
     'index': 'id name$ state column* unique? included* where+', 'included': 'family qualifier$',
@@ -243,8 +243,8 @@ class Store(File):
 
     def row_lines(self, ordinals, place):
         for ordinal, _, family, key, cells in self.rows():
-            fields = {'fields': key_fields(*declared, key) for declared in [self.table['row_key']]
-                      if declared}
+            declared = self.table['row_key'] + self.table['former_key']
+            fields = {'fields': fields_by_any(declared, key)} if declared else {}
             for column, timestamp, sequence, kind, value in cells if ordinal in ordinals else ():
                 yield dict(kind='cell', **place, ordinal=ordinal, row=key, **fields, family=family,
                            column=column, timestamp=(timestamp + SIGN & MASK) - SIGN,
@@ -451,6 +451,15 @@ def key_fields(declaration, key):
     except (Refused, UnicodeDecodeError):
         return None
     return b' '.join(texts)
+
+def fields_by_any(declarations, key):
+    """The same by the first of several declarations (9.2) that may have made the key."""
+    leads = [re.match(r'(?:salt|mod)\((?:\w+, )?(\d+)\)|hash', text.decode()) for text in declarations]
+    mixed = any(leads) and not all(leads)
+    counts = [int(lead[1]) for lead in leads if mixed and lead]
+    end = max([count.to_bytes(1 + (count > 256), 'big') for count in counts], default=b'')
+    made = [text for text, lead in zip(declarations, leads) if not mixed or bool(lead) == (key < end)]
+    return next(filter(None, (key_fields(text, key) for text in made)), None)
 
 class Database:
     """ROOT (13), the catalog (12), and after a clean close an empty log (11)."""

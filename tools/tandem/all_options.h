@@ -33,6 +33,7 @@ struct Arguments {
   TruncateVerbOptions truncate;
   RenameVerbOptions rename;
   CopyTableOptions copy_table;
+  RewriteKeysVerbOptions rewrite_keys;
   AlterVerbOptions alter;
   FamilyVerbOptions family;
   ObserversVerbOptions observers;

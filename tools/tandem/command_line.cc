@@ -451,6 +451,9 @@ void Grammar::AddSchemaEdits() {
   copied->add_option("--key", copy_table.key, "Its row keys, as create takes them")->required();
   copied->add_option("--from-key", copy_table.from_key,
                      "What the old keys are made of; default: as the table declares");
+  AddVerb("rewrite-keys", &arguments_.rewrite_keys)
+      ->add_option("--rate", arguments_.rewrite_keys.rate,
+                   "Bytes a second to look at, such as 10MiB; default: no limit");
   AddVerb("rename", &arguments_.rename)
       ->add_option("NAME", arguments_.rename.name, "Its new name")
       ->required();

@@ -220,7 +220,9 @@ Gives a table another name, which no other table has. No row is written.
 Sets the type that conditions on a column have from now on. Stored values stay as they
 are; one that is not of the type counts as absent. It needs no index, and no index changes
 it. A single condition is cast by itself: "total::int64 < 10".
---key declares the row key of a table without cells; see create.
+--key declares the row key: any of a table without cells, see create. Of one with rows what
+leads the keys may change, such as N of a salt. Rows keep their keys, and each read looks for
+those of all declarations, until rewrite-keys has moved the rows.
 )"},
     {"family",
      R"(Example: tandem family add shop/ orders audit,versions=3
@@ -310,6 +312,16 @@ Makes a table of the same families and indexes whose row keys have the same fiel
 another design, and copies all rows with all versions. Both are compared by rows, cells
 and a digest. A row whose key does not have the fields ends the copy, and nothing of it
 is left. The database is locked meanwhile, so nobody writes.
+)"},
+    {"rewrite-keys",
+     R"(Example: tandem alter shop/ visits --key 'salt(32), user:text, at:timestamp desc'
+         tandem rewrite-keys shop/ visits --rate 20MiB
+
+Moves rows that have a former row key of the table to the one that alter --key has declared,
+with all versions and their timestamps, each by one write. When none is left, the former keys
+are forgotten, and reads look for one key again. What was moved stays so if it is interrupted
+or killed, and the next run goes on. A program does the same by Database::RewriteKeys, beside
+its readers and writers.
 )"},
     {"sequence",
      R"(Example: tandem sequence create shop/ order-ids --first 1000
@@ -466,7 +478,7 @@ Make      create, split-keys  make a table, and the database; where to cut it in
           import    read rows from jsonl, csv, tsv and files of Debian
           put, delete  write cells of a row; delete a row, a family, a column, a version
           sequence  ids that are given out once: create, next, drop, list
-          drop, truncate, rename, copy-table  a table, or its rows, go; other name; other keys
+          drop, truncate, rename, copy-table, rewrite-keys  rows go; another name; other keys
           index, family, alter, observers  what comes and goes; types of columns; code asked
 Look      info      tables, regions, files, indexes, memory
           regions, du  list regions; explain every byte of the directory

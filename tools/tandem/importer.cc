@@ -55,11 +55,12 @@ Status Importer::Take(const Record& record) {
     key_.assign(*record.row_key);
     problem = RowKeyProblem(key_);
   } else if (problem.empty() && job_.typed_key.has_value() && job_.row_key.empty()) {
-    problem = KeyOfRecord(*job_.typed_key, record.fields, &key_);
+    problem = KeyOfRecord(job_.typed_key->newest(), record.fields, &key_);
   } else if (problem.empty()) {
     problem = job_.row_key.Build(record.fields, &key_);
   }
   if (!problem.empty()) return Reject(record.line, problem);
+  RETURN_IF_ERROR(MoveFromFormerKeys());
   Pending pending{record.line, kept_.Copy(key_), pending_operations_.size(), 0};
   if (!record.fields.empty()) {
     const size_t begin = pending_columns_.size();
@@ -70,6 +71,17 @@ Status Importer::Take(const Record& record) {
   summary_.timed = summary_.timed || record.timestamp.has_value() || !record.cells.empty();
   pending.end = pending_operations_.size();
   pending_.push_back(pending);
+  return {};
+}
+
+/// A row that the table has under a former key is moved before more is written to it. An exported
+/// row may bring a former key itself.
+Status Importer::MoveFromFormerKeys() {
+  if (!job_.typed_key.has_value() || job_.typed_key->schemas().size() == 1) return {};
+  if (job_.bulk) return {};  // It will be refused.
+  const Result<std::vector<RowKeyField>> fields = job_.typed_key->Decode(key_);
+  if (!fields.has_value()) return {};
+  ASSIGN_OR_RETURN(key_, database_->KeyForWrite({}, job_.table, *fields));
   return {};
 }
 

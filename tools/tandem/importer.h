@@ -84,6 +84,7 @@ class Importer {
   };
   Status ReadAll(RecordReader* reader, InputBuffer* input);
   Status Take(const Record& record);
+  Status MoveFromFormerKeys();
   Status TakeCells(std::span<const Cell> cells);
   void AddColumn(const ColumnValue& column);
   Status Commit();

@@ -41,7 +41,7 @@ std::vector<RowKeyField> ShownFields(const OptionalRowKey& schema, std::string_v
   Result<std::vector<RowKeyField>> fields = schema->Decode(key);
   if (!fields.has_value()) return {};
   size_t i = 0;
-  for (const RowKeyPart& part : schema->parts()) {
+  for (const RowKeyPart& part : schema->newest().parts()) {
     if (part.kind != RowKeyPart::Kind::kField) continue;
     std::string& value = (*fields)[i++].value;
     if (part.type == RowKeyType::kTimestamp) value = TimeText(value);
@@ -53,8 +53,8 @@ std::vector<RowKeyField> ShownFields(const OptionalRowKey& schema, std::string_v
 
 Result<OptionalRowKey> RowKeyOf(const TableOptions& table) {
   if (table.row_key.empty()) return OptionalRowKey();
-  ASSIGN_OR_RETURN(RowKeySchema schema, RowKeySchema::Parse(table.row_key));
-  return OptionalRowKey(std::move(schema));
+  ASSIGN_OR_RETURN(RowKeyEpochs keys, RowKeyEpochs::Parse(table.row_key, table.former_row_keys));
+  return OptionalRowKey(std::move(keys));
 }
 
 Result<std::vector<RowKeyField>> FieldsOf(const RowKeySchema& schema,
@@ -80,10 +80,10 @@ Result<std::vector<RowKeyField>> FieldsOf(const RowKeySchema& schema,
 Result<RowWords> TakeRowKey(const OptionalRowKey& schema, std::span<const std::string> words) {
   RowWords row;
   if (schema.has_value()) {
-    ASSIGN_OR_RETURN(const std::vector<RowKeyField> fields, FieldsOf(*schema, words));
-    row.count = fields.size();
+    ASSIGN_OR_RETURN(row.fields, FieldsOf(schema->newest(), words));
+    row.count = row.fields.size();
     if (row.count > 0) {
-      ASSIGN_OR_RETURN(row.key, schema->Encode(fields));
+      ASSIGN_OR_RETURN(row.key, schema->newest().Encode(row.fields));
       return row;
     }
   }
@@ -92,11 +92,16 @@ Result<RowWords> TakeRowKey(const OptionalRowKey& schema, std::span<const std::s
   return row;
 }
 
-Result<std::string> OnlyRowKey(const OptionalRowKey& schema, std::span<const std::string> words) {
+Result<RowWords> OnlyRowKey(const OptionalRowKey& schema, std::span<const std::string> words) {
   ASSIGN_OR_RETURN(RowWords row, TakeRowKey(schema, words));
-  if (row.count == words.size()) return std::move(row.key);
+  if (row.count == words.size()) return row;
   return Status::InvalidArgument(
       Format("'{}' follows the row key; expected nothing", EscapeBytes(words[row.count])));
+}
+
+Result<std::vector<std::string>> KeysOf(const OptionalRowKey& schema, const RowWords& row) {
+  if (row.fields.empty()) return std::vector<std::string>{row.key};
+  return schema->Keys(row.fields);
 }
 
 std::string KeyOfRecord(const RowKeySchema& schema, std::span<const Field> record,

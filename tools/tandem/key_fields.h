@@ -15,7 +15,7 @@
 namespace tandem::tools {
 
 /// nullopt: the table's row keys are bytes.
-using OptionalRowKey = std::optional<RowKeySchema>;
+using OptionalRowKey = std::optional<RowKeyEpochs>;
 
 /// Errors: kUnsupported (the declaration is none that this build knows).
 Result<OptionalRowKey> RowKeyOf(const TableOptions& table);
@@ -28,14 +28,17 @@ Result<std::vector<RowKeyField>> FieldsOf(const RowKeySchema& schema,
 
 /// A row key, and how many words say it.
 struct RowWords {
-  std::string key;
+  std::string key;                       ///< The newest, where there are fields.
+  std::vector<RowKeyField> fields = {};  ///< Empty: the key is bytes.
   size_t count = 0;
 };
 /// The row key at the front of `words`: one word of bytes, or a word a field. Requires: there is a
 /// word. Errors: those of ParseBytes, FieldsOf and RowKeySchema::Encode.
 Result<RowWords> TakeRowKey(const OptionalRowKey& schema, std::span<const std::string> words);
 /// The same where no word may follow. Errors: also kInvalidArgument (one does).
-Result<std::string> OnlyRowKey(const OptionalRowKey& schema, std::span<const std::string> words);
+Result<RowWords> OnlyRowKey(const OptionalRowKey& schema, std::span<const std::string> words);
+/// The keys that a row may have, the newest first.
+Result<std::vector<std::string>> KeysOf(const OptionalRowKey& schema, const RowWords& row);
 
 /// Sets `*key` from the fields of a record that have the names of the key's. Returns what is wrong,
 /// or an empty string.

@@ -368,6 +368,12 @@ struct CopyTableOptions {
   OutputMode output = OutputMode::kTable;
 };
 
+struct RewriteKeysVerbOptions {
+  std::string path, table;
+  std::string rate;  ///< Bytes a second that are looked at; empty: no limit.
+  OutputMode output = OutputMode::kTable;
+};
+
 struct ClockOptions {
   std::string path;
   bool accept = false;
@@ -438,9 +444,9 @@ using VerbOptions =
                  InfoOptions, RegionsVerbOptions, DuVerbOptions, DumpOptions, ManifestOptions,
                  VerifyOptions, FlushOptions, CompactOptions, SplitVerbOptions,
                  MergeRegionsVerbOptions, DropVerbOptions, TruncateVerbOptions, RenameVerbOptions,
-                 CopyTableOptions, AlterVerbOptions, FamilyVerbOptions, ObserversVerbOptions,
-                 IndexVerbOptions, SnapshotVerbOptions, SequenceVerbOptions, ClockOptions,
-                 SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
+                 CopyTableOptions, RewriteKeysVerbOptions, AlterVerbOptions, FamilyVerbOptions,
+                 ObserversVerbOptions, IndexVerbOptions, SnapshotVerbOptions, SequenceVerbOptions,
+                 ClockOptions, SalvageVerbOptions, CheckpointOptions, BackupOptions, RestoreOptions,
                  AttachVerbOptions, RestoreTableVerbOptions, StressOptions, ReplayOptions,
                  SplitKeysOptions, SimulateOptions, EmulateOptions, LintOptions, VersionOptions>;
 

@@ -189,11 +189,11 @@ Result<std::vector<RowKeyField>> PrefixOf(const FieldArguments& arguments,
     return Status::InvalidArgument(
         "the table's row keys are bytes without fields; --start, --end and --prefix say which");
   }
-  ASSIGN_OR_RETURN(auto fields, FieldsOf(*row_key, arguments.prefix));
+  ASSIGN_OR_RETURN(auto fields, FieldsOf(row_key->newest(), arguments.prefix));
   if (fields.size() == arguments.prefix.size()) return fields;
   return Status::InvalidArgument(Format("'{}': expected FIELD=VALUE of a field of the row key {}",
                                         EscapeBytes(arguments.prefix[fields.size()]),
-                                        row_key->ToString()));
+                                        row_key->newest().ToString()));
 }
 
 }  // namespace

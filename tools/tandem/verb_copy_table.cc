@@ -70,15 +70,15 @@ class TableMove {
   Status AddUniqueIndexes();
   Status Verify();
   Result<Cursor> AllOf(const std::string& table) const;
-  Result<std::vector<RowKeyField>> FieldsOf(const RowKeySchema& keys, std::string_view key) const;
+  Result<std::vector<RowKeyField>> FieldsOf(std::string_view key) const;
 
   Database& database_;
   const CopyTableOptions& options_;
   const Context& context_;
   std::string to_;
-  TableOptions table_;                 // The new one, without its unique indexes.
-  std::vector<IndexOptions> unique_;   // Those.
-  std::vector<RowKeySchema> schemas_;  // Of the old table and the new one.
+  TableOptions table_;                // The new one, without its unique indexes.
+  std::vector<IndexOptions> unique_;  // Those.
+  std::vector<RowKeyEpochs> keys_;    // Of the old table and the new one.
   Content content_;
 };
 
@@ -102,18 +102,22 @@ Status TableMove::Prepare() {
         Format("the row keys of table {} are bytes; --from-key says what fields they are made of",
                base::Quote(options_.table)));
   }
-  for (const std::string& declaration : {from_key, options_.key}) {
-    ASSIGN_OR_RETURN(RowKeySchema schema, RowKeySchema::Parse(declaration));
-    schemas_.push_back(std::move(schema));
-  }
-  const std::vector<std::string> old_fields = schemas_[0].fields(), fields = schemas_[1].fields();
+  std::vector<std::string> former;
+  if (options_.from_key.empty()) former = std::move(table_.former_row_keys);
+  ASSIGN_OR_RETURN(RowKeyEpochs from_keys, RowKeyEpochs::Parse(from_key, former));
+  keys_.push_back(std::move(from_keys));
+  ASSIGN_OR_RETURN(RowKeyEpochs to_keys, RowKeyEpochs::Parse(options_.key));
+  keys_.push_back(std::move(to_keys));
+  const std::vector<std::string> old_fields = keys_[0].newest().fields(),
+                                 fields = keys_[1].newest().fields();
   if (std::set(old_fields.begin(), old_fields.end()) != std::set(fields.begin(), fields.end())) {
     return Status::InvalidArgument(
         Format("row keys {} and {} have different fields: rows would be lost, or have no key",
-               schemas_[0].ToString(), schemas_[1].ToString()));
+               keys_[0].newest().ToString(), keys_[1].newest().ToString()));
   }
   table_.name = to_;
-  table_.row_key = schemas_[1].ToString();
+  table_.row_key = keys_[1].newest().ToString();
+  table_.former_row_keys.clear();
   table_.split_keys.clear();
   table_.observers.clear();
   std::vector<IndexOptions> others;
@@ -131,9 +135,8 @@ Result<Cursor> TableMove::AllOf(const std::string& table) const {
   return database_.Scan(read, table, {});
 }
 
-Result<std::vector<RowKeyField>> TableMove::FieldsOf(const RowKeySchema& keys,
-                                                     std::string_view key) const {
-  Result<std::vector<RowKeyField>> fields = keys.Decode(key);
+Result<std::vector<RowKeyField>> TableMove::FieldsOf(std::string_view key) const {
+  Result<std::vector<RowKeyField>> fields = keys_[0].Decode(key);
   if (fields.has_value()) return fields;
   return Status::InvalidArgument(
       Format("{}; nothing was copied", std::string(fields.error().message())));
@@ -146,8 +149,8 @@ Status TableMove::Copy() {
   uint64_t bytes = 0;
   while (rows.Next()) {
     const RowView& row = rows.row();
-    ASSIGN_OR_RETURN(const std::vector<RowKeyField> fields, FieldsOf(schemas_[0], row.key()));
-    ASSIGN_OR_RETURN(const std::string key, schemas_[1].Encode(fields));
+    ASSIGN_OR_RETURN(const std::vector<RowKeyField> fields, FieldsOf(row.key()));
+    ASSIGN_OR_RETURN(const std::string key, keys_[1].newest().Encode(fields));
     AddRow(fields, row, &content_);
     for (const Cell& cell : row.cells()) {
       batch.Put(to_, key, cell.family, cell.qualifier, cell.value, cell.timestamp);
@@ -182,7 +185,7 @@ Status TableMove::Verify() {
   Content copied;
   ASSIGN_OR_RETURN(Cursor rows, AllOf(to_));
   while (rows.Next()) {
-    ASSIGN_OR_RETURN(const std::vector<RowKeyField> fields, schemas_[1].Decode(rows.row().key()));
+    ASSIGN_OR_RETURN(const std::vector<RowKeyField> fields, keys_[1].Decode(rows.row().key()));
     AddRow(fields, rows.row(), &copied);
   }
   RETURN_IF_ERROR(rows.status());

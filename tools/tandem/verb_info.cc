@@ -190,6 +190,12 @@ void WriteRowKey(const TableInfo& table, RecordWriter* writer) {
   writer->Begin("row_key", {"table", "row_key"});
   writer->Add({table.options.name, table.options.row_key});
   writer->End();
+  if (table.options.former_row_keys.empty()) return;
+  writer->Begin("former_row_key", {"table", "row_key"});
+  for (const std::string& former : table.options.former_row_keys) {
+    writer->Add({table.options.name, former});
+  }
+  writer->End();
 }
 
 void WriteRegions(const TableInfo& table, RecordWriter* writer) {

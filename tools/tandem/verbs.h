@@ -33,6 +33,7 @@ Result<ExitCode> RunVerb(const DropVerbOptions& options, const Context& context)
 Result<ExitCode> RunVerb(const TruncateVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const RenameVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const CopyTableOptions& options, const Context& context);
+Result<ExitCode> RunVerb(const RewriteKeysVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const AlterVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const FamilyVerbOptions& options, const Context& context);
 Result<ExitCode> RunVerb(const ObserversVerbOptions& options, const Context& context);

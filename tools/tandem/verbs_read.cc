@@ -1,4 +1,10 @@
 // get and scan.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/status_macros.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
@@ -44,6 +50,17 @@ Result<ExitCode> WriteHistory(const GetOptions& options, const std::string& key,
   return ExitCode::kDone;
 }
 
+/// The row, under the key that it has.
+Result<std::optional<Row>> FindRow(const TableRead& from, const ReadOptions& read,
+                                   const OptionalRowKey& row_key, const RowWords& words) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> keys, KeysOf(row_key, words));
+  if (keys.size() == 1) return from.database.Get(read, from.table, keys.front());
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  ASSIGN_OR_RETURN(auto rows, from.database.MultiGet(read, from.table, views));
+  const auto found = std::ranges::find_if(rows, [](const auto& row) { return row.has_value(); });
+  return found == rows.end() ? std::optional<Row>() : std::move(*found);
+}
+
 Result<ExitCode> WriteParts(const ScanVerbOptions& options, const ReadOptions& read,
                             const TableRead& from, const Context& context) {
   const auto parts = from.database.SplitScan(read, options.table, *options.parts);
@@ -67,10 +84,11 @@ Result<ExitCode> RunVerb(const GetOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(const auto snapshot, ReadAtSnapshot(options.read, *database, &read));
   const TableRead from{*database, options.table, options.read.snapshot};
   ASSIGN_OR_RETURN(RowLayout layout, LayoutOf(options.output, read, from));
-  ASSIGN_OR_RETURN(const std::string key, OnlyRowKey(layout.row_key, options.row));
-  if (!options.history.empty()) return WriteHistory(options, key, read, from, context);
-  const auto row = database->Get(read, options.table, key);
+  ASSIGN_OR_RETURN(const RowWords words, OnlyRowKey(layout.row_key, options.row));
+  const auto row = FindRow(from, read, layout.row_key, words);
   if (!row.has_value()) return WithSuggestion(from, row.error());
+  const std::string key(row->has_value() ? (*row)->key() : words.key);
+  if (!options.history.empty()) return WriteHistory(options, key, read, from, context);
   if (!row->has_value()) {
     return NoSuchRow(FieldsText(layout.row_key, key).value_or(key), options.table, read);
   }

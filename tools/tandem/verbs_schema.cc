@@ -115,6 +115,18 @@ Status ChangeFamily(const FamilyVerbOptions& options, const TableInfo& table, Da
   return database->DropFamily(table.options.name, name);
 }
 
+// What is left to do.
+Status SayFormerKeys(Database* database, const AlterVerbOptions& options, const Context& context) {
+  ASSIGN_OR_RETURN(const TableInfo table, FindTable(*database, options.table));
+  if (table.options.former_row_keys.empty()) return {};
+  WriteBytes(context.err,
+             Format("tandem: alter: rows may have keys of {} row keys now, and each read looks for "
+                    "all; '{} rewrite-keys {} {}' moves them to the new one\n",
+                    table.options.former_row_keys.size() + 1, context.program,
+                    EscapeBytes(options.path), EscapeBytes(options.table)));
+  return {};
+}
+
 }  // namespace
 
 Result<ExitCode> RunVerb(const DropVerbOptions& options, const Context& context) {
@@ -153,7 +165,8 @@ Result<ExitCode> RunVerb(const AlterVerbOptions& options, const Context& context
     RETURN_IF_ERROR(CheckFamilyName(table, columns.back().family));
   }
   if (options.key.has_value()) {
-    RETURN_IF_ERROR(database->SetRowKey(table.options.name, *options.key));
+    RETURN_IF_ERROR(database->ChangeRowKey(table.options.name, *options.key));
+    RETURN_IF_ERROR(SayFormerKeys(database.get(), options, context));
   }
   for (const ColumnOptions& column : columns) {
     RETURN_IF_ERROR(database->SetColumnType(table.options.name, column));

@@ -32,50 +32,87 @@ Status WriteAndClose(Database* database, const std::string& table, const WriteBa
   return {};
 }
 
-/// The row key at the front of the words. A table that does not exist has none that is typed; the
-/// write says that it does not exist.
-Result<RowWords> RowOf(Database* database, const std::string& table,
+/// The row at the front of the words, and the keys that it may have.
+struct NamedRow {
+  RowWords words;
+  std::vector<std::string> keys;
+};
+
+/// A table that does not exist has no row keys that are typed; the write says that it does not
+/// exist.
+Result<NamedRow> RowOf(Database* database, const std::string& table,
                        std::span<const std::string> words) {
   const Result<TableInfo> found = FindTable(*database, table);
   OptionalRowKey row_key;
   if (found.has_value()) {
     ASSIGN_OR_RETURN(row_key, RowKeyOf(found->options));
   }
-  return TakeRowKey(row_key, words);
+  NamedRow row;
+  ASSIGN_OR_RETURN(row.words, TakeRowKey(row_key, words));
+  ASSIGN_OR_RETURN(row.keys, KeysOf(row_key, row.words));
+  return row;
 }
 
-Result<WriteBatch> PutOf(const PutOptions& options, const RowWords& row) {
-  if (row.count == options.words.size()) {
+/// The key under which to write to its columns.
+Result<std::string> KeyToWrite(Database* database, const std::string& table, const NamedRow& row) {
+  if (row.keys.size() == 1) return row.keys.front();
+  return database->KeyForWrite({}, table, row.words.fields);
+}
+
+Result<WriteBatch> PutOf(Database* database, const PutOptions& options, const NamedRow& row) {
+  if (row.words.count == options.words.size()) {
     return Status::InvalidArgument("no cell follows the row key; expected FAMILY:COLUMN=VALUE");
   }
+  std::vector<CellText> cells;
+  for (const std::string& text : std::span(options.words).subspan(row.words.count)) {
+    ASSIGN_OR_RETURN(cells.emplace_back(), ParseCell(text));
+  }
+  ASSIGN_OR_RETURN(const std::string key, KeyToWrite(database, options.table, row));
   WriteBatch batch;
-  for (const std::string& text : std::span(options.words).subspan(row.count)) {
-    ASSIGN_OR_RETURN(const CellText cell, ParseCell(text));
-    batch.Put(options.table, row.key, cell.column.family, cell.column.qualifier, cell.value,
+  for (const CellText& cell : cells) {
+    batch.Put(options.table, key, cell.column.family, cell.column.qualifier, cell.value,
               options.timestamp);
   }
   return batch;
 }
 
-Result<WriteBatch> DeleteOf(const DeleteOptions& options, const RowWords& row) {
-  if (options.words.size() > row.count + 1) {
+/// What the words after a row say to delete of it.
+struct Deletion {
+  bool whole_row = false;
+  ColumnScope scope;
+};
+
+Result<Deletion> DeletionOf(const DeleteOptions& options, size_t row_words) {
+  if (options.words.size() > row_words + 1) {
     return Status::InvalidArgument(
-        Format("'{}' follows what is deleted", EscapeBytes(options.words[row.count + 1])));
+        Format("'{}' follows what is deleted", EscapeBytes(options.words[row_words + 1])));
   }
-  const bool whole_row = options.words.size() == row.count;
-  ASSIGN_OR_RETURN(const ColumnScope scope, ParseScope(whole_row ? "" : options.words[row.count]));
-  if (options.one_version && (whole_row || scope.whole_family)) {
+  Deletion deletion{.whole_row = options.words.size() == row_words, .scope = {}};
+  ASSIGN_OR_RETURN(deletion.scope, ParseScope(deletion.whole_row ? "" : options.words[row_words]));
+  if (options.one_version && (deletion.whole_row || deletion.scope.whole_family)) {
     return Status::InvalidArgument("--one-version needs FAMILY:COLUMN after the row");
   }
+  return deletion;
+}
+
+/// A whole row goes wherever it is; of others the columns are under one key.
+Result<WriteBatch> DeleteOf(Database* database, const DeleteOptions& options, const NamedRow& row) {
+  ASSIGN_OR_RETURN(const Deletion deletion, DeletionOf(options, row.words.count));
   WriteBatch batch;
-  if (whole_row) {
-    batch.DeleteRow(options.table, row.key, options.timestamp);
-  } else if (scope.whole_family) {
-    batch.DeleteFamily(options.table, row.key, scope.family, options.timestamp);
+  if (deletion.whole_row) {
+    for (const std::string& key : row.keys) {
+      batch.DeleteRow(options.table, key, options.timestamp);
+    }
+    return batch;
+  }
+  ASSIGN_OR_RETURN(const std::string key, KeyToWrite(database, options.table, row));
+  const ColumnScope& scope = deletion.scope;
+  if (scope.whole_family) {
+    batch.DeleteFamily(options.table, key, scope.family, options.timestamp);
   } else if (options.one_version) {
-    batch.DeleteCell(options.table, row.key, scope.family, scope.qualifier, options.timestamp);
+    batch.DeleteCell(options.table, key, scope.family, scope.qualifier, options.timestamp);
   } else {
-    batch.DeleteColumn(options.table, row.key, scope.family, scope.qualifier, options.timestamp);
+    batch.DeleteColumn(options.table, key, scope.family, scope.qualifier, options.timestamp);
   }
   return batch;
 }
@@ -139,21 +176,18 @@ Result<ExitCode> RunVerb(const PutOptions& options, const Context& context) {
     RETURN_IF_ERROR(ParseCell(options.words[i]).status());
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
-  ASSIGN_OR_RETURN(const RowWords row, RowOf(database.get(), options.table, options.words));
-  ASSIGN_OR_RETURN(const WriteBatch batch, PutOf(options, row));
+  ASSIGN_OR_RETURN(const NamedRow row, RowOf(database.get(), options.table, options.words));
+  ASSIGN_OR_RETURN(const WriteBatch batch, PutOf(database.get(), options, row));
   RETURN_IF_ERROR(WriteAndClose(database.get(), options.table, batch, context));
   return ExitCode::kDone;
 }
 
 Result<ExitCode> RunVerb(const DeleteOptions& options, const Context& context) {
   RETURN_IF_ERROR(ParseBytes(options.words.front()).status());
-  if (options.words.size() <= 2) {
-    const RowWords row{.key = options.words.front(), .count = 1};
-    RETURN_IF_ERROR(DeleteOf(options, row).status());
-  }
+  if (options.words.size() <= 2) RETURN_IF_ERROR(DeletionOf(options, 1).status());
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, OpenForWriting(options.path, context));
-  ASSIGN_OR_RETURN(const RowWords row, RowOf(database.get(), options.table, options.words));
-  ASSIGN_OR_RETURN(const WriteBatch batch, DeleteOf(options, row));
+  ASSIGN_OR_RETURN(const NamedRow row, RowOf(database.get(), options.table, options.words));
+  ASSIGN_OR_RETURN(const WriteBatch batch, DeleteOf(database.get(), options, row));
   RETURN_IF_ERROR(WriteAndClose(database.get(), options.table, batch, context));
   return ExitCode::kDone;
 }
