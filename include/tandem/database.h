@@ -424,7 +424,9 @@ class Database {
   /// calls ChangeRowKey asks at the snapshot that it reads. Errors: kNotFound (table),
   /// kInvalidArgument (its row keys are bytes).
   Result<RowKeyEpochs> RowKeysOf(const ReadOptions& options, std::string_view table);
-  /// The key under which to write to the row of these fields now. If the row has a former key, it
+  /// The key under which to write to the row of these fields now, before another ChangeRowKey:
+  /// what is written later under it is a row of its own until RewriteKeys joins the two, and what
+  /// was incremented in both is then what one of them has. If the row has a former key, it
   /// is moved to the newest first, as by RewriteKeys, so what is written comes to the cells that it
   /// has; that no read sees. Reads a row for each former row key. Errors: those of RowKeysOf and
   /// RowKeySchema::Encode; kOverBudget (the row has more than kWholeRowBytesMax); those of Write.

@@ -266,7 +266,8 @@ struct QueryOptions {
   /// cell after those of ReadOptions::columns and families, which mean no cells if both are empty.
   /// Its family is empty, its qualifier the text given here, its timestamp 0, and its value as in
   /// GroupCursor::keys. One that is absent has no cell; functions of several values have a cell for
-  /// each, without duplicates and ascending. They read the newest version that the query sees.
+  /// each, without duplicates and ascending. Texts may be longer than those that conditions see,
+  /// which have kIndexKeyBytesMax. They read the newest version that the query sees.
   /// kInvalidArgument together with ReadOptions::pieces. Count passes over them.
   std::vector<std::string> expressions = {};
   /// A token (Cursor::Token) of a query that had the same predicate and values, order, columns and

@@ -11,6 +11,7 @@
 #include "engine/runtime/background.h"
 #include "test/engine/test_engine.h"
 #include "test/support/print.h"
+#include "test/support/test_random.h"
 
 namespace tandem::test {
 namespace {
@@ -262,6 +263,71 @@ BOOST_AUTO_TEST_CASE(AGetNeverGoesBackBesideFlushesAndMerges) {
   reader.join();
   merger.join();
   BOOST_TEST(wrong == 0);
+}
+
+// Each writer knows one of the two columns of an index, and no write reads the other one. Whatever
+// lies in whichever memstore and file, the index finds what a scan finds. For a minute or more:
+// TANDEM_TRIALS.
+BOOST_AUTO_TEST_CASE(TwoWritersOfOneIndexLoseNoEntry) {
+  constexpr uint64_t kRowsOfBoth = 50, kValues = 6;
+  TableOptions table{.name = "w", .families = {{.name = "d"}, {.name = "e"}}};
+  table.indexes = {{.name = "both", .columns = {{"d", "a"}, {"e", "b"}}},
+                   {.name = "turned", .columns = {{"e", "b"}, {"d", "a"}}}};
+  BOOST_REQUIRE(database->CreateTable(table).ok());
+  const size_t writes = Trials(3000);
+  std::atomic<int> failures{0}, writing{2};
+  const auto write = [&](const char* family, const char* column, uint64_t seed) {
+    const auto dice = base::NewSeededRandom(seed);
+    for (size_t i = 0; i < writes; ++i) {
+      WriteBatch batch;
+      const std::string row = "row" + std::to_string(dice->Next64() % kRowsOfBoth);
+      if (dice->Next64() % 8 == 0) {
+        batch.DeleteColumn("w", row, family, column);
+      } else {
+        batch.Put("w", row, family, column, std::to_string(dice->Next64() % kValues));
+      }
+      if (!database->Write({.durability = Durability::kBuffered}, batch).ok()) ++failures;
+    }
+    --writing;
+  };
+  std::jthread of_a([&] { write("d", "a", 1); }), of_b([&] { write("e", "b", 2); });
+
+  const auto keys_of = [&](const Snapshot& snapshot, const Predicate& predicate,
+                           const QueryOptions& query) {
+    std::string keys;
+    auto rows = database->Query({.snapshot = &snapshot}, "w", predicate, query);
+    BOOST_REQUIRE_MESSAGE(rows.has_value(), rows.status().ToString());
+    while (rows->Next()) keys += std::string(rows->row().key()) + " ";
+    BOOST_REQUIRE_MESSAGE(rows->status().ok(), rows->status().ToString());
+    return keys;
+  };
+  const auto check = [&] {
+    const auto snapshot = database->TakeSnapshot();
+    BOOST_REQUIRE(snapshot.has_value());
+    for (uint64_t value = 0; value < kValues; ++value) {
+      const Predicate a = Predicate::Equal("d:a", std::to_string(value));
+      const Predicate b = Predicate::Equal("e:b", std::to_string((value + 1) % kValues));
+      for (const Predicate& predicate : {a, b, Predicate::And({a, b})}) {
+        const char* index = predicate.qualifier() == "b" ? "turned" : "both";
+        const std::string found = keys_of(*snapshot, predicate, {.use_index = index});
+        const std::string scanned = keys_of(*snapshot, predicate, {.no_index = true});
+        BOOST_REQUIRE_MESSAGE(found == scanned, predicate.ToString() << " by " << index << ": "
+                                                                     << found << "not " << scanned);
+      }
+    }
+  };
+  for (uint64_t round = 0; writing > 0; ++round) {
+    check();
+    if (round % 8 == 3) BOOST_CHECK(database->Flush("w").ok());
+    if (round % 32 == 31) BOOST_CHECK(database->Compact("w").ok());
+  }
+  of_a.join();
+  of_b.join();
+  BOOST_CHECK_EQUAL(failures, 0);
+  check();
+  const auto report = database->Verify(/*deep=*/true);
+  BOOST_REQUIRE(report.has_value());
+  BOOST_CHECK(report->findings.empty());
 }
 
 BOOST_AUTO_TEST_CASE(ClosingWaitsForCallsAndRefusesLaterOnes) {
