@@ -192,7 +192,7 @@ void Checker::CheckTable(const Moment& moment, const TablePlan& plan, int effort
   for (int i = 0; i < effort; ++i) {
     CheckAnyVersion(moment, plan, generator.NewPredicate());
     CheckGroups(moment, plan, dice_.Chance(50) ? Predicate() : generator.NewPredicate());
-    CheckExpression(moment, plan, generator.NewPredicate());
+    if (dice_.Chance(30)) CheckExpression(moment, plan, generator.NewPredicate());
   }
   CheckManyRows(moment, plan);
   CheckIndexes(moment, plan);
@@ -503,7 +503,7 @@ void Checker::CheckExpression(const Moment& moment, const TablePlan& plan,
   if (keys_where(Predicate::IsNull(name)) != without) {
     throw Failure(context + ": rows without a value are not those where it is NULL");
   }
-  for (int i = 0; i < 3 && !values.empty(); ++i) {
+  for (int i = 0; i < 2 && !values.empty(); ++i) {
     const auto& [key, value] = dice_.Pick(values);
     std::vector<std::string> with_value;
     for (const auto& [row, other] : values) {
