@@ -2,7 +2,6 @@
 #include "engine/create_table.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -375,26 +374,19 @@ bool AreAlike(const format::IndexRecord& a, const format::IndexRecord& b) {
          a.included == b.included && where_of(a) == where_of(b);
 }
 
-// An index that is before another one of the same placement and like it; nullptr: there is none.
-template <typename Records, typename IndexOf>
-const format::IndexRecord* FirstOfAlike(const Records& records, const IndexOf& index_of) {
-  for (size_t i = 1; i < records.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (AreAlike(index_of(records[j]), index_of(records[i]))) return &index_of(records[j]);
-    }
+// No index of the same placement that was added before this one is like it.
+Status CheckUnlike(const format::IndexRecord& added, const format::TableRecord& table) {
+  const format::IndexRecord* alike = nullptr;
+  const auto compare = [&](const format::IndexRecord& other) {
+    if (alike == nullptr && other.id < added.id && AreAlike(other, added)) alike = &other;
+  };
+  if (table.FindGlobal(added.name) == nullptr) {
+    std::ranges::for_each(table.indexes, compare);
+  } else {
+    for (const format::GlobalIndexRecord& global : table.global_indexes) compare(global.index);
   }
-  return nullptr;
-}
-
-// No two indexes of the table are alike. One may be global and the other local.
-Status CheckUnlike(const format::TableRecord& table) {
-  const format::IndexRecord* first = FirstOfAlike(table.indexes, std::identity());
-  if (first == nullptr) {
-    first = FirstOfAlike(
-        table.global_indexes, [](const auto& global) -> auto& { return global.index; });
-  }
-  if (first == nullptr) return {};
-  return Status::AlreadyExists("index " + base::Quote(first->name) + " has the same definition");
+  if (alike == nullptr) return {};
+  return Status::AlreadyExists("index " + base::Quote(alike->name) + " has the same definition");
 }
 
 }  // namespace
@@ -425,7 +417,6 @@ Result<format::TableRecord> MakeTableRecord(const TableOptions& options, base::R
     const size_t place = static_cast<size_t>(table.FindIndex(index.name) - table.indexes.data());
     RETURN_IF_ERROR(SetWhere(index, functions, table, &table.indexes[place]));
   }
-  RETURN_IF_ERROR(CheckUnlike(table));
   RETURN_IF_ERROR(SetObserversIn(options.observers, &table));
   RETURN_IF_ERROR(SetRowKeysIn(options, &table));
   random->Fill(table.hash_secret);
@@ -464,12 +455,24 @@ Status AddIndexTo(const IndexOptions& options, const format::FunctionRegistry& f
   const format::TableRecord before = *table;
   RETURN_IF_ERROR(AddIndex(options, functions, table));
   // No column has its type from a global one.
-  if (options.placement == IndexPlacement::kGlobal) return CheckUnlike(*table);
+  if (options.placement == IndexPlacement::kGlobal) {
+    return CheckUnlike(table->global_indexes.back().index, *table);
+  }
   // What is there already has not been checked.
   if (options.unique) table->indexes.back().state = format::IndexState::kBuilding;
   RETURN_IF_ERROR(KeepTypes(table->indexes.back(), before, table));
   RETURN_IF_ERROR(SetWhere(options, functions, *table, &table->indexes.back()));
-  return CheckUnlike(*table);
+  return CheckUnlike(table->indexes.back(), *table);
+}
+
+Status CheckIndexesUnlike(const format::TableRecord& table) {
+  for (const format::IndexRecord& index : table.indexes) {
+    RETURN_IF_ERROR(CheckUnlike(index, table));
+  }
+  for (const format::GlobalIndexRecord& global : table.global_indexes) {
+    RETURN_IF_ERROR(CheckUnlike(global.index, table));
+  }
+  return {};
 }
 
 Status IndexNotFound(const format::TableRecord& table, std::string_view index) {

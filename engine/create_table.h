@@ -21,6 +21,9 @@ Status CheckTableName(const std::string& name);
 /// unknown family, a function that `functions` has not); the message names what is wrong.
 Result<format::TableRecord> MakeTableRecord(const TableOptions& options, base::RandomSource* random,
                                             const format::FunctionRegistry& functions = {});
+/// Errors: kAlreadyExists (two indexes of the same placement are alike). A record that is copied
+/// may have such: tables were once created with them.
+Status CheckIndexesUnlike(const format::TableRecord& table);
 /// The record of the table that has the entries of a global index of `table`.
 format::TableRecord EntriesRecord(const format::TableRecord& table,
                                   const format::GlobalIndexRecord& global,

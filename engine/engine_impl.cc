@@ -326,6 +326,7 @@ Status EngineImpl::CreateTable(const TableOptions& options) {
   RETURN_IF_ERROR(health_.CheckWritable());
   ASSIGN_OR_RETURN(const format::TableRecord record,
                    MakeTableRecord(options, environment_.random, options_.functions));
+  RETURN_IF_ERROR(CheckIndexesUnlike(record));
   ASSIGN_OR_RETURN(const std::vector<std::string> starts, RegionStarts(options));
   return queue_->RunAlone([&] { return CreateTableAlone(record, starts); });
 }

@@ -332,7 +332,7 @@ class WayMeasurer {
   std::vector<std::pair<const format::StoreFile*, std::vector<uint64_t>>> blocks_;
 };
 
-// The ways by two indexes of which one is proposed. A read that may end early finds hits in parts,
+// The ways by two indexes, one of them proposed. A read that may end early finds hits in parts,
 // which no figure here tells of.
 Status AddPairs(const WayFinder& finder, const Proposals& proposals, const QueryToServe& query,
                 size_t place, std::vector<MeasuredWay>* ways) {

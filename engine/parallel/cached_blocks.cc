@@ -1,4 +1,4 @@
-// The rows of all files count as one sequence, of which every n-th is looked at.
+// The rows of all files count as one sequence; every n-th of it is looked at.
 #include "engine/parallel/cached_blocks.h"
 
 #include <algorithm>

@@ -130,7 +130,7 @@ class HitRead final : public PartedRead {
 
   const ReadContext& context_;
   const PartSize size_;
-  std::span<const Cluster> left_;  // Of which nothing is in a part.
+  std::span<const Cluster> left_;  // No row of these is in a part.
   const AccessPath& access_;
   const Cluster* cluster_ = nullptr;
   const FileSource* source_ = nullptr;  // Its file,

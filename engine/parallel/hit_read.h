@@ -13,7 +13,7 @@
 
 namespace tandem::engine {
 
-/// About how many parts the rows are, of which there are about `hits`.
+/// About how many parts about `hits` rows are.
 uint64_t PartsOfHits(std::span<const Cluster> clusters, const AccessPath& access, uint64_t hits,
                      const PartSize& size);
 

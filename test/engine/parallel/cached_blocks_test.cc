@@ -31,7 +31,7 @@ struct CachedBlocksFixture : TestEngine {
     BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
   }
 
-  /// Jobs that a read of so many rows leaves to other threads.
+  /// Jobs that a read of that many rows leaves to other threads.
   size_t JobsOf(Result<Cursor> cursor, uint64_t rows) {
     BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
     for (uint64_t row = 0; row < rows; ++row) BOOST_REQUIRE(cursor->Next());
