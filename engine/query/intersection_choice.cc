@@ -2,7 +2,6 @@
 #include "engine/query/intersection_choice.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -61,7 +60,7 @@ class Chooser {
   };
   // What it would take to intersect a condition.
   struct Estimate {
-    std::vector<double> left;         // Of rows, by deciding file.
+    std::vector<double> kept;         // Share of the rows that it keeps, by deciding file.
     uint64_t entries = 0;             // To read, as far as rows are...
     uint64_t entries_read_whole = 0;  // ... and whatever is read.
     uint64_t lookups = 0;
@@ -162,7 +161,9 @@ class Chooser {
   bool IsWorth(const Estimate& estimate) const {
     const double rows = rows_left();
     if (rows <= 0) return false;
-    const double part = std::accumulate(estimate.left.begin(), estimate.left.end(), 0.0) / rows;
+    double kept = 0;
+    for (size_t i = 0; i < files_.size(); ++i) kept += files_[i].rows_left * estimate.kept[i];
+    const double part = kept / rows;
     double read = rows;
     if (served_.limit.has_value()) {
       read = std::min(rows, static_cast<double>(*served_.limit) / std::max(part, 1 / rows));
@@ -206,11 +207,10 @@ class Chooser {
     for (const DecidingFile& file : files_) {
       ASSIGN_OR_RETURN(const std::optional<uint64_t> entries,
                        EntriesOf(*file.source, access.paths));
-      estimate.left.push_back(file.rows_left);
+      estimate.kept.push_back(1);
       if (!entries.has_value()) continue;
       const uint32_t rows = file.source->file->row_count();
-      const double part = std::min(1.0, static_cast<double>(*entries) / rows);
-      estimate.left.back() *= part;
+      estimate.kept.back() = std::min(1.0, static_cast<double>(*entries) / rows);
       (of_single_keys ? estimate.entries : estimate.entries_read_whole) += *entries;
       for (const IndexPath& path : access.paths) estimate.lookups += path.ranges.size();
     }
@@ -226,7 +226,7 @@ class Chooser {
     taken_.insert(counted.way->conditions.begin(), counted.way->conditions.end());
     all_exact_ &= access.exact;
     const double before = rows_left();
-    for (size_t i = 0; i < files_.size(); ++i) files_[i].rows_left = estimate.left[i];
+    for (size_t i = 0; i < files_.size(); ++i) files_[i].rows_left *= estimate.kept[i];
     const double saved = before - rows_left();
     choice_.rows -= std::min(choice_.rows, static_cast<uint64_t>(saved));
   }

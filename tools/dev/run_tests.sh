@@ -16,7 +16,7 @@ export -f run_one
 for i in $(seq $#); do printf '%s\n%s\n' "${!i}" "$i"; done |
   xargs -d '\n' -P 2 -n 2 bash -c 'run_one "$1" "$0" "$2"' "$logs"
 
-passed=0 failed=0 number=0
+passed=0 failed=0 number=0 failures=()
 for program in "$@"; do
   number=$((number + 1))
   log=$logs/$number
@@ -31,12 +31,16 @@ for program in "$@"; do
   printf '%-28s %4d passed %4d failed %5ss\n' "$name" "$ok" "$bad" "$(cat "$log.seconds")"
   if [ "$bad" != 0 ] || [ -n "${VERBOSE:-}" ]; then
     # What failed first, in case the rest is long.
-    grep -E 'error: in|fatal error: in' "$log" | sed 's/^/    /'
+    errors=$(grep -E 'error: in|fatal error: in|runtime error:|SUMMARY: ' "$log")
+    [ "$bad" = 0 ] || failures+=("failed: $name: $(head -n 3 <<<"${errors:-exit code $code}" | cut -c 1-400)")
+    [ -z "$errors" ] || sed "s/^/    /" <<<"$errors"
     tail -n 60 "$log" | sed 's/^/    /'
   else
     # Seeds, counters and skips are worth seeing in a passing run, too.
     grep -E '^(seed|counters|skipped|note):' "$log" | sed 's/^/    /'
   fi
 done
+# Once more, where a log that was cut still has it.
+[ ${#failures[@]} = 0 ] || printf '%s\n' "${failures[@]}"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" != 0 ]
