@@ -59,6 +59,13 @@ struct FamilyRecord {
   std::optional<int64_t> ExpiredThrough(int64_t now_micros, SequenceNumber sequence) const;
   /// Whether Puts may expire, now or later.
   bool may_expire() const;
+  /// Whether the limits changed between operations of these sequences. Of such Puts the newest may
+  /// be gone while an older one that was written after the change is there.
+  bool ChangedWithin(SequenceNumber min, SequenceNumber max) const {
+    return std::ranges::any_of(former_limits, [&](const FormerLimits& former) {
+      return min < former.changed_at && former.changed_at <= max;
+    });
+  }
 };
 
 /// The type that conditions and orders compare a column as.

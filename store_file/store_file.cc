@@ -140,4 +140,12 @@ bool StoreFile::MayHaveExpired(std::span<const FamilyRecord> families, int64_t n
   return false;
 }
 
+bool StoreFile::ShowsCurrentEntries(std::span<const FamilyRecord> families,
+                                    SequenceNumber sequence) const {
+  const SequenceNumber min = impl_->statistics.min_sequence, max = impl_->statistics.max_sequence;
+  return max <= sequence && std::ranges::none_of(families, [&](const FamilyRecord& family) {
+           return family.ChangedWithin(min, max);
+         });
+}
+
 }  // namespace tandem::format

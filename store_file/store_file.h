@@ -101,8 +101,9 @@ class StoreFile {
     RowBlockRef carrier_rows;    ///< and its rows, if they are known without a look-up.
   };
   /// The row of exactly that key and keyed hash, found through the block index and the key hashes:
-  /// no data block is read, so the answer is certain up to a collision of the secret-keyed hash. If
-  /// the hashes do not fit in memory, the block of the key carrier is read instead.
+  /// no data block is read, so the answer is certain up to a collision of the secret-keyed hash.
+  /// The first rows of a file, and all if the hashes do not fit in memory, are found in the block
+  /// of the key carrier instead.
   Result<std::optional<FoundRow>> FindByHash(std::string_view key, uint64_t hash);
   /// Appends to `*ordinals` the rows of those keys, ascending, that are here: as FindByHash, for
   /// many. Errors: kCorruption, kIoError.
@@ -156,6 +157,10 @@ class StoreFile {
   /// timestamp + ttl <= now (rule 16), or a family that was dropped has a Put. `families` are the
   /// table's current ones.
   bool MayHaveExpired(std::span<const FamilyRecord> families, int64_t now_micros) const;
+  /// Whether all cells were seen at `sequence`, and none of them was written before a change of its
+  /// family's limits and another one after it: then current entries are all that a read of the
+  /// present needs.
+  bool ShowsCurrentEntries(std::span<const FamilyRecord> families, SequenceNumber sequence) const;
 
  private:
   static Status ReadSchema(Impl* impl);

@@ -27,8 +27,8 @@ bool IsUsual(const QueryRequest& request, const TableView& view) {
   return request.from == nullptr && query.offset == 0 && !read.budget.is_limited() &&
          read.columns.empty() && read.families.empty() && read.versions > 0 &&
          !PointOf(view.point, read).is_bounded() && !query.any_version && query.order_by.empty() &&
-         query.use_index.empty() && query.use_indexes.empty() && !query.no_index &&
-         view.table->families.size() == 1;
+         !query.descending && query.use_index.empty() && query.use_indexes.empty() &&
+         !query.no_index && view.table->families.size() == 1;
 }
 
 /// A row in its block.
@@ -101,7 +101,7 @@ class Finder {
     format::StoreFile& file = slice.file->store();
     if (!IsSeen(file)) return true;
     // Else its older entries count as well.
-    if (file.statistics().max_sequence > view_.point.sequence) return false;
+    if (!file.ShowsCurrentEntries(view_.table->families, view_.point.sequence)) return false;
     ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(&file, index_->id));
     if (section == nullptr) return false;
     const size_t before = ordinals_.size();

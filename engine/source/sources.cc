@@ -59,7 +59,8 @@ Status AddFile(const TableView& view, const FileSlice& slice, const format::KeyR
   source.high = std::min(source.high, file.row_count());
   RETURN_IF_ERROR(CutTo(rows, &source));
   if (source.low >= source.high) return {};
-  source.visible = statistics.max_sequence <= view.point.sequence && !view.point.is_bounded();
+  source.visible = !view.point.is_bounded() &&
+                   file.ShowsCurrentEntries(view.table->families, view.point.sequence);
   source.may_be_single_source =
       source.visible && !file.MayHaveExpired(view.table->families, view.point.now_micros);
   ASSIGN_OR_RETURN(source.carrier, file.Carrier());

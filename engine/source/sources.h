@@ -33,8 +33,8 @@ struct FileSource {
   std::shared_ptr<LiveFile> live;
   format::StoreFile* file = nullptr;
   uint32_t low = 0, high = 0;
-  /// The view sees every cell of the file, and no timestamp bound leaves out the newest ones (rule
-  /// 22): the current parts of its sections are enough.
+  /// The view sees every cell of the file, and neither a timestamp bound (rule 22) nor former
+  /// limits of a family leave out the newest ones: the current parts of its sections are enough.
   bool visible = false;
   bool may_be_single_source = false;  ///< Visible and nothing in it may have expired (rule 16).
   bool in_order = false;              ///< That of its cluster.
