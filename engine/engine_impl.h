@@ -164,7 +164,7 @@ class EngineImpl final : public Engine {
   Status CheckUnchanged(const Snapshot& snapshot, std::string_view table,
                         std::string_view row) override;
   Result<KeyRanges> RowsOfQuery(const ReadOptions& options, std::string_view table,
-                                const Predicate& predicate) override;
+                                const Predicate& predicate, const QueryOptions& query) override;
   Status CommitTransaction(const WriteOptions& options, const Snapshot& snapshot,
                            const TransactionState& state) override;
   void BackOff(uint32_t attempt) override;
@@ -257,7 +257,7 @@ class EngineImpl final : public Engine {
                       RewriteKeysReport* report);
   Result<KeyStep> TakeKeyStep(const KeyRewrite& rewrite, const std::string& start,
                               const RewriteKeysOptions& options, RewriteKeysReport* report);
-  Result<uint64_t> CloseRowKeys(const KeyRewrite& rewrite);
+  Result<std::optional<uint64_t>> CloseRowKeys(const KeyRewrite& rewrite);
 
   // global_indexes.cc
   enum class RegionsOfQuery : uint8_t { kSome, kAll };

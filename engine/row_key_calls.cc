@@ -258,8 +258,9 @@ Result<RewriteKeysReport> EngineImpl::RewriteKeys(std::string_view name,
     const uint64_t moved_before = report.moved;
     RETURN_IF_ERROR(PassOverKeys(*rewrite, options, &report));
     if (report.moved != moved_before) continue;
-    ASSIGN_OR_RETURN(report.held_by_sequence, CloseRowKeys(*rewrite));
-    if (report.held_by_sequence != 0) return report;
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> held_by, CloseRowKeys(*rewrite));
+    report.held_by_sequence = held_by.value_or(0);
+    if (held_by.has_value()) return report;
   }
 }
 
@@ -338,12 +339,15 @@ Result<EngineImpl::KeyStep> EngineImpl::TakeKeyStep(const KeyRewrite& rewrite,
   return step;
 }
 
-// Returns the sequence of a read that is open and may see rows under former keys; 0: there is none,
-// and the former ones are gone, or others came meanwhile.
-Result<uint64_t> EngineImpl::CloseRowKeys(const KeyRewrite& rewrite) {
+// Returns the sequence of a read that is open and may see rows under former keys, perhaps 0, that
+// of an empty database; nullopt: there is none, and the former keys are gone, or others came
+// meanwhile.
+Result<std::optional<uint64_t>> EngineImpl::CloseRowKeys(const KeyRewrite& rewrite) {
   const format::TableRecord& then = *rewrite.table;
   const auto registered = snapshots_->TakeRetentionPoint().snapshots;
-  if (!registered.empty() && registered.front() < rewrite.begun) return registered.front().value;
+  if (!registered.empty() && registered.front() < rewrite.begun) {
+    return std::optional(registered.front().value);
+  }
   RETURN_IF_ERROR(queue_->SyncThrough(queue_->last_sequence()));
   RETURN_IF_ERROR(ChangeTable(then.name, [&then](format::TableRecord* record) {
     const bool is_same = record->id == then.id && record->row_key == then.row_key &&
@@ -351,7 +355,7 @@ Result<uint64_t> EngineImpl::CloseRowKeys(const KeyRewrite& rewrite) {
     if (is_same) record->former_row_keys.clear();
     return Status();
   }));
-  return uint64_t{0};
+  return std::optional<uint64_t>();
 }
 
 }  // namespace tandem::engine

@@ -393,6 +393,18 @@ BOOST_AUTO_TEST_CASE(RowsAreReadOnceUnderFormerAndNewKeys) {
   BOOST_TEST(twins.Rewrite().rows == 0u);
 }
 
+// A snapshot of the empty database has sequence 0, and holds former keys as any other does.
+BOOST_AUTO_TEST_CASE(ASnapshotOfNothingHoldsFormerKeys) {
+  Twins twins("salt(4)");
+  std::optional<Snapshot> snapshot = *twins.database->TakeSnapshot();
+  FillWith(10, &twins);
+  BOOST_TEST(twins.Change("salt(9)") == "OK");
+  BOOST_TEST(!twins.Rewrite().closed);
+  twins.CheckEqual();
+  snapshot.reset();
+  BOOST_TEST(twins.Rewrite().closed);
+}
+
 // All versions and timestamps move, and what is deleted or hidden stays so.
 BOOST_AUTO_TEST_CASE(AMoveKeepsVersionsAndTimestamps) {
   Twins twins("mod(at, 2)");
