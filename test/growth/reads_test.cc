@@ -298,6 +298,20 @@ BOOST_AUTO_TEST_CASE(APageCostsTheSameWhereverItLies) {
          })});
 }
 
+// No section is read as a whole.
+BOOST_AUTO_TEST_CASE(AColdGetReadsFewBytes) {
+  Check({.cost = "bytes read by a cold get of one of n rows",
+         .n = 4000,
+         .bound = AtMost(24 << 10),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           OpenColdTable(&engine, n, kHits);
+           const IoBytes bytes =
+               IoBytesOf(&engine, [&] { BOOST_CHECK_NE(engine.Value(RowKey(n / 2), "c"), "-"); });
+           return static_cast<double>(bytes.read);
+         }});
+}
+
 BOOST_AUTO_TEST_CASE(AMultiGetReadsTheBlocksOfItsRows) {
   Check({.cost = "reads of a cold multi-get of 16 of n rows",
          .n = kRows,
