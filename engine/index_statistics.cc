@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "engine/advice/section_sizes.h"
 #include "format/hash.h"
+#include "format/registry/registered.h"
 #include "format/row/data_section.h"
 #include "index/covering.h"
 #include "index/distinct_count.h"
@@ -161,13 +163,47 @@ IndexStatistics IndexMeasurer::Take() {
   return found_;
 }
 
+// What sections of an index cost for each row of the files.
+struct CostPerRow {
+  const TableView& view;
+  const uint64_t rows;
+  const base::Cancellation& cancellation;
+
+  /// Returns how many rows were indexed.
+  Result<uint64_t> Measure(const format::IndexRecord& index, double* bytes, double* micros) const {
+    format::TableRecord indexed = *view.table;
+    indexed.indexes = {index};
+    ASSIGN_OR_RETURN(const SectionSizes sizes,
+                     MeasureSections(view, indexed, indexed.indexes.front(),
+                                     RowSample::Of(rows, kCostRows), cancellation));
+    *bytes = static_cast<double>(sizes.bytes) / static_cast<double>(rows);
+    *micros =
+        sizes.rows == 0 ? 0 : static_cast<double>(sizes.micros) / static_cast<double>(sizes.rows);
+    return sizes.rows;
+  }
+};
+
 }  // namespace
 
 Result<IndexStatistics> MeasureIndex(const TableView& view, const format::IndexRecord& index,
                                      const base::Cancellation& cancellation) {
   IndexMeasurer measurer(index, cancellation);
-  for (const auto& [number, file] : FilesOf(view)) RETURN_IF_ERROR(measurer.Add(file));
-  return measurer.Take();
+  uint64_t rows = 0;
+  for (const auto& [number, file] : FilesOf(view)) {
+    RETURN_IF_ERROR(measurer.Add(file));
+    rows += file.file->store().row_count();
+  }
+  IndexStatistics found = measurer.Take();
+  if (rows == 0 || format::IsUnusable(index)) return found;
+  const CostPerRow cost{view, rows, cancellation};
+  ASSIGN_OR_RETURN(found.rows_indexed, cost.Measure(index, &found.row_bytes, &found.row_micros));
+  format::IndexRecord first = index;
+  first.columns.resize(1);
+  first.included.clear();
+  first.where.reset();
+  RETURN_IF_ERROR(
+      cost.Measure(first, &found.first_column_bytes, &found.first_column_micros).status());
+  return found;
 }
 
 }  // namespace tandem::engine

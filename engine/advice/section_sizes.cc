@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
 
+#include "base/clock.h"
 #include "base/file_system.h"
 #include "base/status_macros.h"
 #include "format/block/section_writer.h"
@@ -77,6 +79,20 @@ class ValueCounts {
   std::unordered_map<uint64_t, uint32_t> counts_;
 };
 
+/// Adds the time until it goes. Of many short times the sum is right, though each is in whole
+/// microseconds.
+class Stopwatch {
+ public:
+  Stopwatch(base::Clock* clock, int64_t* micros)
+      : clock_(*clock), micros_(*micros), begin_(clock->MonotonicMicros()) {}
+  ~Stopwatch() { micros_ += clock_.MonotonicMicros() - begin_; }
+
+ private:
+  base::Clock& clock_;
+  int64_t& micros_;
+  const int64_t begin_;
+};
+
 /// A section of rows that are added, numbered as they come: of a sample, too, the ordinals are
 /// those of neighbours.
 class MeasuredSection {
@@ -89,14 +105,24 @@ class MeasuredSection {
       : index_(index), compression_(compression) {}
 
   Status AddRow(std::string_view key, std::span<const format::Cell> cells) {
+    const Stopwatch watch(clock_.get(), &micros_);
     if (!writer_.has_value()) writer_.emplace(index_, compression_);
     writer_->AddRow(format::Ordinal(count_++), key, cells);
     const bool is_full = count_ % kRowsBetween == 0 && writer_->memory_bytes() > kSectionEntryBytes;
-    return is_full ? End() : Status();
+    return is_full ? Write() : Status();
   }
 
   /// Makes the section of the rows so far.
   Status End() {
+    const Stopwatch watch(clock_.get(), &micros_);
+    return Write();
+  }
+
+  const Figures& figures() const { return figures_; }
+  int64_t micros() const { return micros_; }
+
+ private:
+  Status Write() {
     if (!writer_.has_value()) return {};
     if (writer_->is_complete()) {
       NoFile file;
@@ -113,14 +139,13 @@ class MeasuredSection {
     return {};
   }
 
-  const Figures& figures() const { return figures_; }
-
- private:
   const format::IndexRecord& index_;
   const Compression compression_;
   std::optional<format::IndexSectionWriter> writer_;
   uint32_t count_ = 0;
   Figures figures_;
+  const std::unique_ptr<base::Clock> clock_ = base::NewSystemClock();
+  int64_t micros_ = 0;
 };
 
 /// The section of one file.
@@ -166,7 +191,8 @@ class FileMeasurer {
     return MeasuredSection::Figures{found.entries * times, values, bytes};
   }
 
-  bool has_rows() const { return rows_ > 0; }
+  uint64_t rows() const { return rows_; }
+  int64_t micros() const { return all_.micros(); }
 
  private:
   // An index has that of its column's family.
@@ -193,6 +219,7 @@ Result<SectionSizes> MeasureSections(const TableView& view, const format::TableR
   IndexedCells kept(indexed);
   std::set<const LiveFile*> measured;  // Regions may share one.
   MeasuredSection::Figures sum;
+  SectionSizes sizes;
   uint64_t group = 0, rows_of_all = 0, rows_of_measured = 0;
   for (const auto& region : view.regions) {
     for (const FileSlice& slice : region->files) {
@@ -216,15 +243,18 @@ Result<SectionSizes> MeasureSections(const TableView& view, const format::TableR
       sum.entries += figures.entries;
       sum.bytes += figures.bytes;
       rows_of_all += file->row_count();
-      if (measurer.has_rows()) rows_of_measured += file->row_count();
+      if (measurer.rows() > 0) rows_of_measured += file->row_count();
+      sizes.rows += measurer.rows();
+      sizes.micros += static_cast<uint64_t>(measurer.micros());
     }
   }
   // Small files may have no group of the sample.
   const double times = rows_of_measured == 0 ? 1
                                              : static_cast<double>(rows_of_all) /
                                                    static_cast<double>(rows_of_measured);
-  return SectionSizes{.entries = static_cast<uint64_t>(std::llround(sum.entries * times)),
-                      .bytes = static_cast<uint64_t>(std::llround(sum.bytes * times))};
+  sizes.entries = static_cast<uint64_t>(std::llround(sum.entries * times));
+  sizes.bytes = static_cast<uint64_t>(std::llround(sum.bytes * times));
+  return sizes;
 }
 
 }  // namespace tandem::engine

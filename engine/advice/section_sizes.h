@@ -12,6 +12,8 @@ namespace tandem::engine {
 struct SectionSizes {
   uint64_t entries = 0;  ///< Of each row's newest value in its file.
   uint64_t bytes = 0;
+  uint64_t rows = 0;    ///< Of the sample: rows of files that were indexed, and
+  uint64_t micros = 0;  ///< how long that took, without reading them.
 };
 
 /// `index` is one of `indexed`. Of a sample both are extrapolated: values and entries cost bytes of

@@ -60,6 +60,32 @@ BOOST_AUTO_TEST_CASE(RowsInAnotherOrderChangeBlocksOften) {
   BOOST_TEST(found.block_changes == 300u);
 }
 
+// Each row is indexed anew, by the index and by one over its first column.
+BOOST_AUTO_TEST_CASE(TheCostOfARowIsThatOfItsEntries) {
+  BOOST_TEST(Get().rows_indexed == 0u);
+  IndexOptions both = *IndexOptions::Parse("c, x");
+  both.name = "both";
+  BOOST_REQUIRE(db->CreateIndex("t", both).ok());
+  Fill(3000, [](int i) { return std::to_string(1000 + i % 7); });
+  const IndexStatistics one = Get();
+  BOOST_TEST(one.rows_indexed == 3000u);
+  BOOST_TEST(one.row_bytes == one.first_column_bytes);
+  BOOST_TEST(one.row_bytes * 3000 < 2.0 * static_cast<double>(one.size_bytes));
+  BOOST_TEST(one.row_bytes * 3000 > 0.5 * static_cast<double>(one.size_bytes));
+  BOOST_TEST(one.row_micros > 0);
+  BOOST_TEST(one.first_column_micros > 0);
+  const auto two = db->GetIndexStatistics("t", "both", nullptr);
+  BOOST_REQUIRE_MESSAGE(two.has_value(), two.status().ToString());
+  BOOST_TEST(two->rows_indexed == 3000u);
+  BOOST_TEST(two->first_column_bytes == one.row_bytes);
+  BOOST_TEST(two->row_bytes > two->first_column_bytes);
+  // Of a large table some rows stand for all.
+  Fill(60'000, [](int i) { return std::to_string(1000 + i % 7); });
+  const IndexStatistics many = Get();
+  BOOST_TEST(many.rows_indexed > 8'000u);
+  BOOST_TEST(many.rows_indexed < 30'000u);
+}
+
 BOOST_AUTO_TEST_CASE(AValueCountsOnceInAllFilesAndARowInEach) {
   Fill(300, [](int i) { return std::to_string(i % 7); });
   Fill(100, [](int i) { return std::to_string(i % 9); });

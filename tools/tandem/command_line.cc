@@ -380,7 +380,7 @@ void Grammar::AddQueries() {
   AddColumns(explain, "--select", &arguments_.explain.read)->description("As of query");
   for (const auto& [verb, options] : ordered) {
     verb->add_option("--order-by", options->order_by,
-                     "INDEX, or COLUMN, ... of one; with :desc falling");
+                     "INDEX, COLUMN, ... of one, or _row; with :desc falling");
     AddLimit(verb, &options->limit);
     AddOffset(verb, &options->page);
     AddPredicate(verb, options);
@@ -479,6 +479,7 @@ void Grammar::AddSchemaEdits() {
                     "build: read at most so much a second, as 20MiB");
   index->add_option("--rows", arguments_.index.rows,
                     "advise: read about this many rows (default 1000000); 0: all");
+  index->add_flag("--cost", arguments_.index.cost, "stats: what the writes of rows cost");
 }
 
 void Grammar::AddMaintenance() {

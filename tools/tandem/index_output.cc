@@ -1,6 +1,7 @@
 // See the header.
 #include "tools/tandem/index_output.h"
 
+#include <cmath>
 #include <utility>
 
 #include "tools/tandem/bytes_text.h"
@@ -94,6 +95,19 @@ void WriteStatistics(const std::string& table, const std::vector<NamedStatistics
     writer->Add({table, name, found.entries, found.older_entries, found.values, found.size_bytes,
                  found.included_bytes, found.blocks, found.block_changes, found.files,
                  found.files_without, found.reads});
+  }
+  writer->End();
+}
+
+void WriteCosts(const std::string& table, const std::vector<NamedStatistics>& indexes,
+                RecordWriter* writer) {
+  if (indexes.empty()) return;
+  const auto shown = [](double number) { return std::round(number * 100) / 100; };
+  writer->Begin("cost", {"table", "index", "rows_indexed", "bytes_per_row", "us_per_row",
+                         "first_column_bytes_per_row", "first_column_us_per_row"});
+  for (const auto& [name, found] : indexes) {
+    writer->Add({table, name, found.rows_indexed, shown(found.row_bytes), shown(found.row_micros),
+                 shown(found.first_column_bytes), shown(found.first_column_micros)});
   }
   writer->End();
 }

@@ -21,6 +21,9 @@ struct NamedStatistics {
   IndexStatistics statistics;
 };
 /// Writes a record of each; nothing where there are none.
+/// What a write of a row costs by each index.
+void WriteCosts(const std::string& table, const std::vector<NamedStatistics>& indexes,
+                RecordWriter* writer);
 void WriteStatistics(const std::string& table, const std::vector<NamedStatistics>& indexes,
                      RecordWriter* writer);
 

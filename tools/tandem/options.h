@@ -338,6 +338,7 @@ struct IndexVerbOptions {
   std::string rate;    ///< build: bytes a second; empty: no limit.
   bool global = false;        ///< create: as "global " before the declaration.
   uint64_t rows = 1'000'000;  ///< advise: read about this many rows; 0: all.
+  bool cost = false;          ///< stats: what writes of rows cost, in the place of the rest.
   OutputMode output = OutputMode::kTable;
 };
 

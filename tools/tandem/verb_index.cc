@@ -47,6 +47,9 @@ Status CheckArguments(const IndexVerbOptions& options) {
   if (options.action != "create" && options.global) {
     return Status::InvalidArgument(Format("index {}: expected no --global", options.action));
   }
+  if (options.action != "stats" && options.cost) {
+    return Status::InvalidArgument(Format("index {}: expected no --cost", options.action));
+  }
   if (options.action == "advise" && (options.table.empty() || options.index.empty())) {
     return Status::InvalidArgument("index advise: expected DB TABLE FILE, a log or predicates");
   }
@@ -285,7 +288,8 @@ Result<ExitCode> Stats(const IndexVerbOptions& options, const Context& context) 
                        database->GetIndexStatistics(table.options.name, name, context.interrupted));
       indexes.push_back({name, statistics});
     }
-    WriteStatistics(table.options.name, indexes, writer.get());
+    const auto write = options.cost ? WriteCosts : WriteStatistics;
+    write(table.options.name, indexes, writer.get());
   }
   return ExitCode::kDone;
 }
