@@ -113,7 +113,7 @@ class Engine {
   /// The row keys that the conditions of the query on them leave, in the table as the snapshot of
   /// `options` sees it. Errors: those of Query.
   virtual Result<KeyRanges> RowsOfQuery(const ReadOptions& options, std::string_view table,
-                                        const Predicate& predicate) = 0;
+                                        const Predicate& predicate, const QueryOptions& query) = 0;
   /// kConflict if somebody else is known to have changed the row since.
   virtual Status CheckUnchanged(const Snapshot& snapshot, std::string_view table,
                                 std::string_view row) = 0;

@@ -220,8 +220,8 @@ Result<std::unique_ptr<RowSource>> EngineImpl::FilteredQuery(const QueryRequest&
   unlimited.limit = unlimited.offset = 0;
   ASSIGN_OR_RETURN(std::unique_ptr<RowSource> source,
                    QueryRows({request.resources, filter->whole_rows(), request.predicate, unlimited,
-                              request.values, request.from, request.limits, request.no_scan,
-                              request.global, request.trace},
+                              request.values, request.from, request.leads, request.limits,
+                              request.no_scan, request.global, request.trace},
                              std::move(*view)));
   return NewFilteredRows(std::move(source), *std::move(filter), request.query.limit,
                          request.query.offset);

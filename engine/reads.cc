@@ -1,6 +1,4 @@
 // Reads: a view is pinned in the order of rule 25, and engine/query does the rest.
-#include "engine/verify/reads.h"
-
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -11,7 +9,6 @@
 #include "engine/create_table.h"
 #include "engine/engine_impl.h"
 #include "engine/group/expressions.h"
-#include "engine/index_statistics.h"
 #include "engine/prepared_query.h"
 #include "engine/query/plan.h"
 #include "engine/query/query.h"
@@ -20,9 +17,7 @@
 #include "engine/scan/merged_scan.h"
 #include "engine/scan/split_scan.h"
 #include "engine/transaction/own_writes.h"
-#include "engine/verify/catalog.h"
 #include "engine/verify/global.h"
-#include "engine/verify/view.h"
 #include "index/key.h"
 #include "tandem/limits.h"
 
@@ -191,7 +186,8 @@ Result<TableView> EngineImpl::ViewOf(std::string_view name, QueryRequest* reques
       if (found.has_value()) request->global = *std::move(found);
     }
     const bool has_rows = request->global != nullptr && !request->global->index.empty();
-    const bool may_choose = has_rows || NamesRowKey(request->predicate);
+    const bool may_choose =
+        has_rows || !request->query.ranges.empty() || NamesRowKey(request->predicate);
     if (!may_choose || table.regions.size() == 1 || which == RegionsOfQuery::kAll) {
       return table.regions;
     }
@@ -322,6 +318,7 @@ Status EngineImpl::BeginQuery(const TableView& view, TokenUse use, QueryRequest*
   RETURN_IF_ERROR(CheckThreads(request->options));
   ASSIGN_OR_RETURN(*origin, engine::BeginQuery(*request, database_id_, view, use));
   request->from = origin->from.has_value() ? &*origin->from : nullptr;
+  request->leads = origin->leads.has_value() ? &*origin->leads : nullptr;
   request->limits = origin->limits;
   request->no_scan = options_.no_scan_tables.contains(view.table->name);
   if (request->query.expressions.empty()) return {};
@@ -405,7 +402,7 @@ Result<EngineImpl::ScanCall> EngineImpl::BeginScan(const ReadOptions& options,
                                                    std::string_view table,
                                                    const ScanOptions& scan) {
   RETURN_IF_ERROR(CheckThreads(options));
-  if (IsMerged(scan)) return BeginMergedScan(options, table, scan);
+  if (HaveLeads(scan.ranges)) return BeginMergedScan(options, table, scan);
   ScanCall call;
   ASSIGN_OR_RETURN(call.view, ViewOfScan(options, table, scan, &call.are_many));
   ASSIGN_OR_RETURN(call.origin,
@@ -423,7 +420,9 @@ Result<EngineImpl::ScanCall> EngineImpl::BeginMergedScan(const ReadOptions& opti
                                                          std::string_view table,
                                                          const ScanOptions& scan) {
   ScanCall call;
-  ASSIGN_OR_RETURN(call.leads, LeadsOf(scan));
+  ScanOptions whole = scan;
+  whole.ranges.clear();
+  ASSIGN_OR_RETURN(call.leads, LeadsOf(scan.ranges, RowsOf(whole)));
   call.is_merged = true;
   const KeyRanges rows = engine::RowsOf(call.leads);
   ASSIGN_OR_RETURN(call.view, ViewOfRegions(options, table, [&rows](const Table& found) {
@@ -720,80 +719,6 @@ Status EngineImpl::VerifyGlobalIndex(std::string_view name, std::string_view ind
       PinEntries(global->entries, point, {format::KeyRange()}, /*is_present=*/false);
   if (!entries.has_value()) return {};
   return VerifyGlobal(read_resources(), rows, *entries, *global, report);
-}
-
-Result<VerifyReport> EngineImpl::Verify(bool deep) {
-  GatePass pass(calls_);
-  if (!pass.inside()) return Closed();
-  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
-  VerifyReport report;
-  VerifyRun run{.deep = deep, .report = &report, .functions = &options_.functions};
-  for (const auto& table : database_.regions->tables()) {
-    ASSIGN_OR_RETURN(const std::optional<TableView> view, ViewOf(table->record->id));
-    if (!view.has_value()) continue;
-    RETURN_IF_ERROR(VerifyFilesOf(*view, database_.opened.storage.get(), &run));
-    RETURN_IF_ERROR(VerifyView(*view, &run));
-    if (deep) RETURN_IF_ERROR(VerifyReads(read_resources(), *view, &report));
-    for (const format::GlobalIndexRecord& global : view->table->global_indexes) {
-      if (!deep) break;
-      const Status status = VerifyGlobalIndex(view->table->name, global.index.name, &report);
-      if (status.code() != StatusCode::kNotFound) RETURN_IF_ERROR(status);
-    }
-    database_.memory->heap().Freed(report.bytes);
-  }
-  RETURN_IF_ERROR(VerifySnapshots(&run));
-  return report;
-}
-
-Result<VerifyReport> EngineImpl::VerifyIndex(std::string_view table, std::string_view index) {
-  GatePass pass(calls_);
-  if (!pass.inside()) return Closed();
-  RETURN_IF_ERROR(observers_.CheckOutsideHooks());
-  ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table));
-  VerifyReport report;
-  if (view.table->FindGlobal(index) != nullptr) {
-    RETURN_IF_ERROR(VerifyGlobalIndex(table, index, &report));
-    return report;
-  }
-  const format::IndexRecord* const record = view.table->FindIndex(index);
-  if (record == nullptr) return IndexNotFound(*view.table, index);
-  RETURN_IF_ERROR(engine::VerifyIndex(read_resources(), view, *record, &report));
-  database_.memory->heap().Freed(report.bytes);
-  return report;
-}
-
-IndexStatistics EngineImpl::StatisticsOfGlobal(const format::TableRecord& table,
-                                               const format::GlobalIndexRecord& global) const {
-  IndexStatistics found;
-  found.reads = index_reads_->Of(table.id, global.index.id);
-  const std::shared_ptr<const Table> entries = database_.regions->Find(global.entries);
-  if (entries == nullptr) return found;
-  for (const auto& region : entries->regions) {
-    const std::shared_ptr<const RegionVersion> version = region->version();
-    for (const FileSlice& slice : version->files) {
-      ++found.files;
-      found.entries += slice.high - slice.low;
-      found.size_bytes += slice.file->store().size_bytes();
-    }
-  }
-  return found;
-}
-
-Result<IndexStatistics> EngineImpl::GetIndexStatistics(std::string_view table,
-                                                       std::string_view index,
-                                                       const std::atomic<bool>* cancelled) {
-  GatePass pass(calls_);
-  if (!pass.inside()) return Closed();
-  ASSIGN_OR_RETURN(const TableView view, ViewOf({}, table));
-  if (const format::GlobalIndexRecord* global = view.table->FindGlobal(index); global != nullptr) {
-    return StatisticsOfGlobal(*view.table, *global);
-  }
-  const format::IndexRecord* const record = view.table->FindIndex(index);
-  if (record == nullptr) return IndexNotFound(*view.table, index);
-  ASSIGN_OR_RETURN(IndexStatistics found,
-                   MeasureIndex(view, *record, base::Cancellation(cancelled)));
-  found.reads = index_reads_->Of(view.table->id, record->id);
-  return found;
 }
 
 }  // namespace tandem::engine

@@ -97,11 +97,12 @@ struct QueryToNote {
   const ReadOptions& at;
   std::string_view table;
   const Predicate& predicate;
+  const QueryOptions& options;
 };
 Result<KeyRanges> RangesToNote(const QueryToNote& query, const TransactionState& state) {
   if (!state.validates_ranges) return KeyRanges();
-  ASSIGN_OR_RETURN(KeyRanges ranges,
-                   state.engine->RowsOfQuery(query.at, query.table, query.predicate));
+  ASSIGN_OR_RETURN(KeyRanges ranges, state.engine->RowsOfQuery(query.at, query.table,
+                                                               query.predicate, query.options));
   RETURN_IF_ERROR(state.CheckRoomFor(ranges.size()));
   return ranges;
 }
@@ -236,7 +237,7 @@ Result<Cursor> Transaction::Query(const ReadOptions& options, std::string_view t
   return InState([&](const Snapshot& snapshot, TransactionState* state) -> Result<Cursor> {
     ASSIGN_OR_RETURN(const ReadOptions at, At(snapshot, options));
     RETURN_IF_ERROR(BringUpToDate(snapshot, state));
-    ASSIGN_OR_RETURN(KeyRanges ranges, RangesToNote({at, table, predicate}, *state));
+    ASSIGN_OR_RETURN(KeyRanges ranges, RangesToNote({at, table, predicate, query}, *state));
     ASSIGN_OR_RETURN(Cursor cursor, state->engine->Query(at, table, predicate, query));
     NoteRanges(table, std::move(ranges), state);
     return cursor;
@@ -248,7 +249,7 @@ Result<uint64_t> Transaction::Count(const ReadOptions& options, std::string_view
   return InState([&](const Snapshot& snapshot, TransactionState* state) -> Result<uint64_t> {
     ASSIGN_OR_RETURN(const ReadOptions at, At(snapshot, options));
     RETURN_IF_ERROR(BringUpToDate(snapshot, state));
-    ASSIGN_OR_RETURN(KeyRanges ranges, RangesToNote({at, table, predicate}, *state));
+    ASSIGN_OR_RETURN(KeyRanges ranges, RangesToNote({at, table, predicate, query}, *state));
     ASSIGN_OR_RETURN(const uint64_t count, state->engine->Count(at, table, predicate, query));
     NoteRanges(table, std::move(ranges), state);
     return count;

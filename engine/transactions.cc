@@ -160,8 +160,8 @@ Status EngineImpl::CheckUnchanged(const Snapshot& snapshot, std::string_view nam
 }
 
 Result<KeyRanges> EngineImpl::RowsOfQuery(const ReadOptions& options, std::string_view name,
-                                          const Predicate& predicate) {
-  if (!NamesRowKey(predicate)) return KeyRanges(1);
+                                          const Predicate& predicate, const QueryOptions& query) {
+  if (query.ranges.empty() && !NamesRowKey(predicate)) return KeyRanges(1);
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
   ASSIGN_OR_RETURN(const SnapshotPoint point, PointOf(*options.snapshot));
@@ -170,7 +170,7 @@ Result<KeyRanges> EngineImpl::RowsOfQuery(const ReadOptions& options, std::strin
                    TableAt(point.schema.get(), name, &former));
   const ReadResources resources = read_resources();
   ASSIGN_OR_RETURN(const BoundPredicate bound,
-                   BindQuery({resources, options, predicate, {}}, *table->record));
+                   BindQuery({resources, options, predicate, query}, *table->record));
   return RowsUnder(bound);
 }
 

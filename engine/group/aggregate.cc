@@ -245,16 +245,11 @@ class GroupOpener {
 
   // The request with other options.
   QueryRequest With(const ReadOptions& read, const QueryOptions& query) const {
-    return {request_.resources,
-            read,
-            request_.predicate,
-            query,
-            request_.values,
-            nullptr,
-            request_.limits,
-            request_.no_scan,
-            nullptr,
-            request_.trace};
+    QueryRequest request{request_.resources, read, request_.predicate, query, request_.values};
+    request.limits = request_.limits;
+    request.no_scan = request_.no_scan;
+    request.trace = request_.trace;
+    return request;
   }
 
   // The index in whose order rows come, that begins with the columns; nullptr: none.
@@ -458,8 +453,10 @@ class GroupOpener {
 
    private:
     Status Open() {
-      const QueryRequest request{resources_, read_,   predicate_, query_,  &values_,
-                                 nullptr,    limits_, no_scan_,   nullptr, trace_};
+      QueryRequest request{resources_, read_, predicate_, query_, &values_};
+      request.limits = limits_;
+      request.no_scan = no_scan_;
+      request.trace = trace_;
       ASSIGN_OR_RETURN(std::unique_ptr<RowSource> rows, QueryRows(request, view_));
       groups_ = std::make_unique<CollectedGroups>(
           spec_, resources_, limits_.has_value() ? limits_->meter : nullptr, std::move(rows));

@@ -15,30 +15,6 @@
 namespace tandem::engine {
 namespace {
 
-using Kind = BoundNode::Kind;
-
-BoundNode LeafOfRows(const std::vector<std::string>& rows) {
-  std::vector<ValueInterval> keys;
-  keys.reserve(rows.size());
-  for (const std::string& row : rows) {
-    ValueBound bound;
-    bound.key = row;
-    keys.push_back(ValueInterval{.low = bound, .high = bound});
-  }
-  BoundNode node{.kind = Kind::kLeaf, .leaf = {}, .children = {}};
-  node.leaf.is_row_key = true;
-  node.leaf.values = ValueSet(std::move(keys));
-  return node;
-}
-
-bool IsOnRows(const BoundNode& node) { return node.kind == Kind::kLeaf && node.leaf.is_row_key; }
-
-// Narrows a condition on the row key to what it has of `rows`.
-void Narrow(BoundNode rows, BoundNode* condition) {
-  const ValueSet* const both[] = {&rows.leaf.values, &condition->leaf.values};
-  condition->leaf.values = ValueSet::IntersectionOf(both);
-}
-
 Status CannotServe(const format::IndexRecord& index, const GlobalRows* global) {
   std::string why = "it is global: it is asked for alone, by use_index";
   for (const GlobalRows::Unused& unused :
@@ -97,28 +73,6 @@ Result<std::optional<std::vector<std::string>>> RowsOfEntries(
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   return std::optional(std::move(rows));
-}
-
-BoundPredicate AmongRows(const BoundPredicate& predicate, const std::vector<std::string>& rows) {
-  BoundNode root = predicate.root();
-  BoundNode among = LeafOfRows(rows);
-  if (IsOnRows(root)) {
-    Narrow(std::move(among), &root);
-    return BoundPredicate::Of(std::move(root));
-  }
-  if (root.kind != Kind::kAnd) {
-    BoundNode both;
-    both.children.push_back(std::move(root));
-    both.children.push_back(std::move(among));
-    return BoundPredicate::Of(std::move(both));
-  }
-  const auto on_rows = std::ranges::find_if(root.children, IsOnRows);
-  if (on_rows != root.children.end()) {
-    Narrow(std::move(among), &*on_rows);
-  } else {
-    root.children.push_back(std::move(among));
-  }
-  return BoundPredicate::Of(std::move(root));
 }
 
 Result<QueryOptions> WithoutGlobal(const format::TableRecord& table, const QueryRequest& request,

@@ -44,9 +44,6 @@ Result<std::optional<std::vector<std::string>>> RowsOfEntries(const ReadResource
                                                               const format::IndexRecord& index,
                                                               const KeyRanges& ranges, size_t most);
 
-/// The predicate, and that the row key is one of `rows`, which ascend.
-BoundPredicate AmongRows(const BoundPredicate& predicate, const std::vector<std::string>& rows);
-
 /// The options of a query that is planned without its global index. Errors: kInvalidArgument (one
 /// that cannot serve is asked for).
 Result<QueryOptions> WithoutGlobal(const format::TableRecord& table, const QueryRequest& request,

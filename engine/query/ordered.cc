@@ -26,6 +26,7 @@
 #include "engine/query/row_windows.h"
 #include "engine/query/value_range_iterator.h"
 #include "engine/read/concatenating_iterator.h"
+#include "engine/read/merged_rows.h"
 #include "engine/read/row_pieces.h"
 #include "index/entries.h"
 
@@ -118,18 +119,24 @@ class OrderedSource final : public RowSource {
     part_ = &part;
     batch_bytes_max_ /= query.threads;
   }
+  /// The rows of a lead by falling keys, which are merged with those of the others.
+  OrderedSource(const Query& query, const LeadRead& lead, uint64_t limit)
+      : OrderedSource(query, query.context.get(), limit == 0 ? UINT64_MAX : limit, 0) {
+    lead_ = &lead;
+    batch_bytes_max_ /= query.leads.size();
+  }
 
   /// Reads the rows of its part; false: they are streamed instead. Requires: none was read.
   Result<bool> CollectPart() {
     has_begun_ = true;
-    RETURN_IF_ERROR(Begin());
+    RETURN_IF_ERROR(Open());
     if (windows_.has_value()) return false;
     ASSIGN_OR_RETURN(const bool has_rows, Step());
     return !has_rows || !(stream_.has_value() || windows_.has_value());
   }
 
   Result<bool> NextBatch(format::RowBatch* batch) override {
-    if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Begin());
+    if (!std::exchange(has_begun_, true)) RETURN_IF_ERROR(Open());
     RETURN_IF_ERROR(context_->cancellation.Check());  // Collected rows are not checked elsewhere.
     RowView row;
     if (continues_) {
@@ -170,7 +177,7 @@ class OrderedSource final : public RowSource {
     std::optional<Row> row;  // nullopt: to be read again.
   };
 
-  Status Begin();
+  Status Open();
   Result<bool> Skip();
   Result<bool> NextRow(RowView* row);
   Result<bool> FindRow();
@@ -194,6 +201,7 @@ class OrderedSource final : public RowSource {
   const Query& query_;
   ReadContext* const context_;
   const WalkPart* part_ = nullptr;  // Null: all of the query.
+  const LeadRead* lead_ = nullptr;  // Whose rows it reads; null: of no lead.
   uint64_t left_;
   uint64_t offset_;  // Rows to pass over.
   bool has_begun_ = false;
@@ -220,7 +228,7 @@ class OrderedSource final : public RowSource {
   std::vector<const format::Cell*> puts_;  // Of the row that NextOf looks at.
 };
 
-Status OrderedSource::Begin() {
+Status OrderedSource::Open() {
   const Ordering& ordering = *query_.ordering;
   if (context_->meter != nullptr) {
     context_->meter->SetKeys(ReadMeter::KeysAre::kNoPositions);
@@ -232,7 +240,7 @@ Status OrderedSource::Begin() {
   const auto& access = query_.plan.access;
   if (ordering.index == nullptr) {
     access_ = *access;
-    OpenWindows(query_.plan.within);
+    OpenWindows(lead_ == nullptr ? query_.plan.within : lead_->within);
     return {};
   }
   if (!ordering.walks_index) {
@@ -289,10 +297,10 @@ bool OrderedSource::Windows() const {
 }
 
 // Where rows of a value are looked at key by key, keys are positions; else where the next range
-// begins is one.
+// begins is one. Leads are read ahead of each other: only a row that was given is a position.
 void OrderedSource::TellProgress() {
   ReadMeter* const meter = context_->meter.get();
-  if (meter == nullptr) return;
+  if (meter == nullptr || lead_ != nullptr) return;
   const bool backward = query_.ordering->backward;
   const bool by_key =
       (windows_.has_value() || stream_.has_value()) && query_.ordering->index != nullptr;
@@ -563,6 +571,24 @@ class ParallelWalk final : public PartedRead {
 };
 
 }  // namespace
+
+std::unique_ptr<RowSource> OpenLeads(const Query& query) {
+  const AccessPath* const access = query.plan.access.has_value() ? &*query.plan.access : nullptr;
+  auto merged = std::make_unique<MergedRows>(query.limit, query.skipped.left, query.reverse,
+                                             &query.context->counters.passed_over);
+  const uint64_t asked = merged->rows_asked();
+  for (const LeadRead& lead : query.leads) {
+    std::unique_ptr<RowSource> rows;
+    if (query.ordering.has_value()) {
+      rows = std::make_unique<OrderedSource>(query, lead, asked);
+    } else {
+      rows = std::make_unique<LimitIterator>(
+          ConcatenatingIterator(query.context.get(), lead.clusters, access, query.reverse), asked);
+    }
+    merged->Add(lead.lead_bytes, std::move(rows));
+  }
+  return merged;
+}
 
 std::unique_ptr<RowSource> OpenOrdered(const Query& query) {
   if (query.threads > 1) {

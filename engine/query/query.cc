@@ -14,11 +14,13 @@
 #include "engine/parallel/parted_rows.h"
 #include "engine/predicate/index_order.h"
 #include "engine/predicate/key_ranges.h"
+#include "engine/predicate/row_restrictions.h"
 #include "engine/query/global_access.h"
 #include "engine/query/scan.h"
 #include "engine/read/concatenating_iterator.h"
 #include "engine/source/column_order.h"
 #include "engine/source/counted.h"
+#include "engine/source/lead_rows.h"
 
 namespace tandem::engine {
 namespace {
@@ -151,12 +153,19 @@ std::optional<Position> PositionUnder(const BoundNode& root, const format::Index
   return std::nullopt;
 }
 
-// The row keys that a query in key order is left with.
+// Whether a query without an index's order reads from the last key on.
+bool KeysFall(const QueryRequest& request) {
+  const bool is_before = request.from != nullptr && request.from->before;
+  return request.query.order_by.empty() && request.query.descending != is_before;
+}
+
+// The row keys that a query in key order is left with. Of leads, those that are left are given.
 format::KeyRange KeysFrom(const QueryRequest& request) {
   format::KeyRange keys;
-  if (request.from == nullptr || !request.query.order_by.empty()) return keys;
+  const bool is_by_key = request.query.order_by.empty() && !HaveLeads(request.query.ranges);
+  if (request.from == nullptr || !is_by_key) return keys;
   const std::string& key = *request.from->position.key;
-  if (request.from->before) {
+  if (KeysFall(request)) {
     keys.high = key;
   } else {
     keys.low = key + '\0';
@@ -254,16 +263,16 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
   return {};
 }
 
-void CountReads(const ReadResources& resources, const format::TableRecord& table,
+void CountReads(const QueryRequest& request, const format::TableRecord& table,
                 const QueryPlan& plan) {
-  if (resources.index_reads == nullptr || !plan.access.has_value()) return;
-  for (const IndexPath* path : plan.access->AllPaths()) {
-    resources.index_reads->Count(table.id, path->index->id);
-  }
+  IndexReads* const reads = request.resources.index_reads;
+  if (reads == nullptr) return;
+  const bool has_rows = request.global != nullptr && !request.global->index.empty();
+  if (has_rows) reads->Count(table.id, request.global->id);
+  if (!plan.access.has_value()) return;
+  for (const IndexPath* path : plan.access->AllPaths()) reads->Count(table.id, path->index->id);
   if (plan.access->first_rows == 0 || plan.access->first == nullptr) return;
-  for (const IndexPath& path : plan.access->first->paths) {
-    resources.index_reads->Count(table.id, path.index->id);
-  }
+  for (const IndexPath& path : plan.access->first->paths) reads->Count(table.id, path.index->id);
 }
 
 // The options with a single index that is asked for in use_index.
@@ -320,6 +329,10 @@ Status SkipOffset(Query* query, bool is_condition_of_order) {
   Skipped& skipped = query->skipped;
   skipped.left = query->offset;
   if (skipped.left == 0) return {};
+  if (!query->leads.empty()) {
+    skipped.why_read = "rows of " + std::to_string(query->leads.size()) + " leads are merged";
+    return {};
+  }
   ReadContext* const context = query->context.get();
   if (query->ordering.has_value()) {
     Ordering& ordering = *query->ordering;
@@ -363,10 +376,13 @@ ColumnSet ColumnsOf(const format::IndexRecord& index) {
   return columns;
 }
 
-// A budget that the indexes would hold is not spent on other rows.
-void SettleFirstRows(const ReadLimits& limits, QueryPlan* plan) {
+// A budget that the indexes would hold is not spent on other rows. From the last key on, and of
+// each lead, the first rows are others.
+void SettleFirstRows(const QueryRequest& request, const ReadLimits& limits, QueryPlan* plan) {
   AccessPath& access = *plan->access;
-  if (limits.meter != nullptr) access.first_rows = 0;
+  if (limits.meter != nullptr || KeysFall(request) || HaveLeads(request.query.ranges)) {
+    access.first_rows = 0;
+  }
   if (access.first_rows == 0) return;
   const std::string rows = std::to_string(access.first_rows);
   plan->reason += access.first == nullptr ? "; after a scan of up to " + rows + " rows"
@@ -399,6 +415,7 @@ void NotePlan(const QueryRequest& request, const Query& query) {
 uint64_t PartsWorthReading(const Query& query, PlanPurpose purpose) {
   const QueryPlan& plan = query.plan;
   const PartSize size = PartSize::Of(query.context->resources);
+  if (!query.leads.empty()) return 1;
   if (query.ordering.has_value()) {
     // The steps of a walk over several columns are not apart: one may take in the next ones.
     const bool walks = query.ordering->walks_index && query.ordering->index->columns.size() == 1;
@@ -462,12 +479,33 @@ Status SettleRead(const QueryRequest& request, PlanPurpose purpose, bool order_d
 }
 
 // Whether rows come from the records of the index that they are found by.
-bool IsCovered(const Query& query, const ReadSchema& schema) {
+bool IsCovered(const QueryOptions& asked, const Query& query, const ReadSchema& schema) {
+  if (HaveLeads(asked.ranges)) return false;  // Each would read the records of all.
   const bool is_streamed = query.limit > 0 && !query.ordering.has_value();
   // By windows of falling keys the same records would be read again for each.
   const bool has_windows = query.ordering.has_value() && query.ordering->keys_fall;
   return !has_windows && MayCover(*query.plan.access, schema) &&
          (!is_streamed || query.plan.rows / kRecordsPerBlock <= query.limit);
+}
+
+// What is read of each lead. The rows of all are those of the plan.
+Status AddLeads(const std::vector<LeadRows>& leads, const KeyRanges& rows, Query* query) {
+  ReadContext& context = *query->context;
+  for (const LeadRows& lead : leads) {
+    const KeyRanges of_lead = Intersect(lead.rows, rows);
+    if (of_lead.empty()) continue;
+    LeadRead read{lead.lead.size(), {of_lead.front().low, of_lead.back().high}, {}};
+    ASSIGN_OR_RETURN(read.clusters, FindClusters(context.view, of_lead));
+    if (read.clusters.empty()) continue;
+    FindColumnOrder(context.view, &read.clusters);
+    RETURN_IF_ERROR(LoadFamilies(context.schema.merged, &read.clusters));
+    query->leads.push_back(std::move(read));
+  }
+  if (query->leads.empty()) return {};
+  if (context.meter != nullptr) context.meter->SetKeys(ReadMeter::KeysAre::kNoPositions);
+  query->plan.reason += "; rows of " + std::to_string(query->leads.size()) +
+                        " leads merged by the rest of their keys";
+  return {};
 }
 
 // Prepares the query with its predicate bound.
@@ -503,26 +541,26 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   }
   const auto* const order = query.ordering.has_value() ? query.ordering->index : nullptr;
   schema.Decode(ordering, predicate);
+  const KeyRanges rows = RowsUnder(predicate);
   // An ordered count reads its rows.
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, limits.cancellation,
                                          KeysFrom(request), schema.matched));
-  if (query.plan.access.has_value()) SettleFirstRows(limits, &query.plan);
+  if (query.plan.access.has_value()) SettleFirstRows(request, limits, &query.plan);
   const bool is_condition_of_order =
       order != nullptr && IsConditionOf(predicate, query.plan, *order);
   if (query.ordering.has_value()) {
     RETURN_IF_ERROR(PlanOrdering(*view.table, predicate, asked, limits.cancellation, &query));
-  } else if (request.from != nullptr && request.from->before && purpose != PlanPurpose::kCount) {
+  } else if (KeysFall(request) && purpose != PlanPurpose::kCount) {
     query.reverse = true;
     if (query.plan.access.has_value()) {
       query.ordering = Ordering{.keys_fall = true, .ranges = {}, .position = {}};
     }
   }
-  if (query.plan.access.has_value()) query.plan.access->covered = IsCovered(query, schema);
-  CountReads(request.resources, *view.table, query.plan);
-  if (has_rows && request.resources.index_reads != nullptr) {
-    request.resources.index_reads->Count(view.table->id, request.global->id);
+  if (query.plan.access.has_value()) {
+    query.plan.access->covered = IsCovered(request.query, query, schema);
   }
+  CountReads(request, *view.table, query.plan);
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));
   query.context =
       std::make_unique<ReadContext>(request.resources, std::move(view), std::move(schema));
@@ -530,6 +568,10 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   query.context->may_end_early = query.limit > 0;
   if (!query.plan.rows_decide) query.context->predicate = std::move(predicate);
   query.context->NoteIn(request.trace);
+  const bool is_merged = request.leads != nullptr && HaveLeads(request.query.ranges);
+  if (is_merged && purpose != PlanPurpose::kCount) {
+    RETURN_IF_ERROR(AddLeads(*request.leads, rows, &query));
+  }
   if (purpose != PlanPurpose::kCount) RETURN_IF_ERROR(SkipOffset(&query, is_condition_of_order));
   NotePlan(request, query);
   RETURN_IF_ERROR(CheckPlannedCost(query, purpose));
@@ -545,6 +587,10 @@ Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::Tabl
     return Status::InvalidArgument(
         "any_version and order_by are both given: a row has its place by the newest version alone");
   }
+  if (!request.query.order_by.empty() && HaveLeads(request.query.ranges)) {
+    return Status::InvalidArgument(
+        "order_by and ranges with leading bytes are both given: each is an order of its own");
+  }
   ASSIGN_OR_RETURN(
       BoundPredicate predicate,
       BoundPredicate::Bind(request.predicate, table,
@@ -553,6 +599,10 @@ Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::Tabl
                             .versions = request.query.any_version ? DecidingVersions::kAny
                                                                   : DecidingVersions::kNewest,
                             .functions = request.resources.functions}));
+  if (!request.query.ranges.empty()) {
+    predicate = WithinRows(predicate, request.leads == nullptr ? RowsOf(request.query.ranges)
+                                                               : RowsOf(*request.leads));
+  }
   const bool has_rows = request.global != nullptr && !request.global->index.empty();
   if (has_rows) return AmongRows(predicate, request.global->rows);
   return predicate;
@@ -612,6 +662,7 @@ std::unique_ptr<RowSource> OpenQuery(const Query& query) {
     return std::make_unique<LimitIterator>(
         ConcatenatingIterator(query.context.get(), {}, /*access=*/nullptr), query.limit);
   }
+  if (!query.leads.empty()) return OpenLeads(query);
   if (query.ordering.has_value()) return OpenOrdered(query);
   if (query.threads > 1) {
     return NewPartedRows(PartsOf(query), query.limit, query.skipped.left);

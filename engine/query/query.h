@@ -27,15 +27,24 @@ struct Ordering {
   std::optional<Position> position;      ///< Only rows after it are asked for.
 };
 
+/// A part of a query whose rows come in the order of keys without what leads them
+/// (engine/source/lead_rows.h).
+struct LeadRead {
+  size_t lead_bytes = 0;
+  format::KeyRange within;        ///< All its rows.
+  std::vector<Cluster> clusters;  ///< Of these rows.
+};
+
 struct Query {
   std::unique_ptr<ReadContext> context;
   QueryPlan plan;
   std::optional<Ordering> ordering;
-  uint64_t limit = 0;    ///< 0: none.
-  uint64_t offset = 0;   ///< Rows that are passed over first.
-  Skipped skipped = {};  ///< Of the offset.
-  bool reverse = false;  ///< Without an ordering: from the last key on.
-  uint32_t threads = 1;  ///< That may read it.
+  uint64_t limit = 0;                ///< 0: none.
+  uint64_t offset = 0;               ///< Rows that are passed over first.
+  Skipped skipped = {};              ///< Of the offset.
+  bool reverse = false;              ///< Without an index's order: from the last key on.
+  std::vector<LeadRead> leads = {};  ///< That are merged; empty: rows come by whole keys.
+  uint32_t threads = 1;              ///< That may read it.
 };
 
 /// Errors: kNotFound, kInvalidArgument (see BoundPredicate::Bind, ReadSchema::Make, PlanQuery; an
@@ -61,7 +70,8 @@ PartReaders::Work PartsOf(const Query& query);
 
 /// Lifetime: `query` outlives the source.
 std::unique_ptr<RowSource> OpenQuery(const Query& query);
-/// The rows of a query with an ordering.
+/// The rows of a query with an ordering, and of one with leads.
 std::unique_ptr<RowSource> OpenOrdered(const Query& query);
+std::unique_ptr<RowSource> OpenLeads(const Query& query);
 
 }  // namespace tandem::engine

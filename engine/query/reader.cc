@@ -36,7 +36,7 @@ Result<Explanation> ExplainQuery(const QueryRequest& request, TableView view) {
   ASSIGN_OR_RETURN(
       const Query prepared,
       PrepareQuery({request.resources, in_pieces, request.predicate, request.query, request.values,
-                    request.from, request.limits, request.no_scan, request.global},
+                    request.from, request.leads, request.limits, request.no_scan, request.global},
                    PlanPurpose::kExplanation, std::move(view)));
   ASSIGN_OR_RETURN(Explanation explanation, ExplainMatches(prepared));
   if (request.global != nullptr) ExplainGlobal(*request.global, &explanation);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/predicate/bound.h"
+#include "engine/source/lead_rows.h"
 #include "engine/source/position.h"
 #include "engine/source/read_meter.h"
 #include "engine/source/read_resources.h"
@@ -37,8 +38,10 @@ struct QueryRequest {
   const QueryOptions& query;
   const ParameterValues* values = nullptr;  ///< Null: none.
   const ReadFrom* from = nullptr;           ///< Of the query's token; null: from the first row.
-  std::optional<ReadLimits> limits = {};    ///< Those of the options, if they have begun.
-  bool no_scan = false;                     ///< Of the database's options; `query` has its own.
+  /// Of the query's ranges, after its token; null: it has none, or they are not known yet.
+  const std::vector<LeadRows>* leads = nullptr;
+  std::optional<ReadLimits> limits = {};  ///< Those of the options, if they have begun.
+  bool no_scan = false;                   ///< Of the database's options; `query` has its own.
   std::shared_ptr<const GlobalRows> global = nullptr;  ///< Null: the table has no global index.
   std::shared_ptr<ReadTrace> trace = nullptr;          ///< Notes its reads; null: nothing does.
   const ExpressionRead* expressions = nullptr;  ///< Of the query; null: rows are returned as read.

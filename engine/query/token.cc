@@ -78,6 +78,14 @@ class Asked {
   Asked& AddOptional(const std::optional<int64_t>& number) {
     return AddNumber(number.has_value()).AddNumber(static_cast<uint64_t>(number.value_or(0)));
   }
+  Asked& AddRanges(const std::vector<RowRange>& ranges) {
+    AddNumber(ranges.size());
+    for (const RowRange& range : ranges) {
+      Add(range.start).Add(range.end);
+      if (range.leading_bytes > 0) Add("leading").AddNumber(range.leading_bytes);
+    }
+    return *this;
+  }
   Asked& AddPredicate(const Predicate& predicate) {
     AddNumber(static_cast<uint64_t>(predicate.kind())).AddNumber(predicate.is_row_key());
     Add(predicate.family()).Add(predicate.qualifier());
@@ -140,7 +148,7 @@ Result<uint64_t> HashOf(const QueryRequest& request, const format::TableRecord& 
     asked.AddNumber(value.has_value());
     if (value.has_value()) asked.Add(*value);
   }
-  bool falls = false;
+  bool falls = request.query.descending;
   if (!request.query.order_by.empty()) {
     ASSIGN_OR_RETURN(const IndexOrder order,
                      OrderAskedFor(table, request.resources.functions, request.query));
@@ -149,18 +157,14 @@ Result<uint64_t> HashOf(const QueryRequest& request, const format::TableRecord& 
   }
   asked.AddNumber(falls);
   if (request.query.any_version) asked.Add("any_version");
+  if (!request.query.ranges.empty()) asked.AddRanges(request.query.ranges);
   return asked.AddRead(request.options).Hash();
 }
 
 uint64_t HashOf(const ReadOptions& options, const ScanOptions& scan) {
   Asked asked;
   asked.Add("scan").Add(scan.start).Add(scan.end).Add(scan.prefix).AddNumber(scan.reverse);
-  asked.AddNumber(scan.ranges.size());
-  for (const RowRange& range : scan.ranges) {
-    asked.Add(range.start).Add(range.end);
-    if (range.leading_bytes > 0) asked.Add("leading").AddNumber(range.leading_bytes);
-  }
-  return asked.AddRead(options).Hash();
+  return asked.AddRanges(scan.ranges).AddRead(options).Hash();
 }
 
 Status NoToken(std::string_view why) {
@@ -255,6 +259,13 @@ Result<CursorOrigin> BeginQuery(const QueryRequest& request, const format::Datab
   }
   RETURN_IF_ERROR(
       Begin(request.query.after, request.query.before, !request.query.order_by.empty(), &origin));
+  const std::vector<RowRange>& ranges = request.query.ranges;
+  if (ranges.empty()) return origin;
+  ASSIGN_OR_RETURN(origin.leads, LeadsOf(ranges, {format::KeyRange()}));
+  if (origin.from.has_value() && HaveLeads(ranges) && request.query.order_by.empty()) {
+    const bool falls = request.query.descending != origin.from->before;
+    RETURN_IF_ERROR(CutLeads(*origin.from, falls, &*origin.leads));
+  }
   return origin;
 }
 

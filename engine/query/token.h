@@ -19,9 +19,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/query/request.h"
 #include "engine/region/view.h"
+#include "engine/source/lead_rows.h"
 #include "engine/source/position.h"
 #include "engine/source/read_meter.h"
 #include "format/types.h"
@@ -52,8 +54,9 @@ struct BoundExpressions;
 /// A call that returns a cursor, as it begins.
 struct CursorOrigin {
   TokenScope scope;
-  std::optional<ReadFrom> from;  ///< Of its token.
-  bool is_exact = true;          ///< The token is of the same state.
+  std::optional<ReadFrom> from;                     ///< Of its token.
+  std::optional<std::vector<LeadRows>> leads = {};  ///< Of a query's ranges, after its token.
+  bool is_exact = true;                             ///< The token is of the same state.
   ReadLimits limits;
   std::shared_ptr<const BoundExpressions> expressions = nullptr;  ///< Null: there are none.
 };

@@ -85,8 +85,7 @@ class LimitIterator final : public RowSource {
         left_(limit == 0 ? UINT64_MAX : limit),
         offset_(offset),
         skipped_(skipped) {}
-  /// As ConcatenatingIterator.
-  Status Begin() { return chain_.Begin(); }
+  Status Begin() override { return chain_.Begin(); }
   Result<bool> NextBatch(format::RowBatch* batch) override;
 
  private:

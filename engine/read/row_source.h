@@ -15,6 +15,9 @@ namespace tandem::engine {
 class RowSource {
  public:
   virtual ~RowSource() = default;
+  /// Before the first row: asks for what is read first, where that is known. Sources that all begin
+  /// and then give rows wait for their first reads together. Need not be called.
+  virtual Status Begin() { return {}; }
   /// Replaces the rows of `*batch` by the next ones, or by the next piece of one; false at the end.
   /// Errors: kOverBudget (a row that is too large to be read whole), kCorruption, kIoError,
   /// kCancelled. Lifetime of the rows: until the next call.

@@ -230,8 +230,8 @@ struct QueryOptions {
   /// local indexes without WHERE that have this order, or all of it turned, the one with the fewest
   /// columns is taken, whose further columns decide between rows that are equal in these.
   std::string order_by = {};
-  /// With order_by: the largest value of the first column first. The other columns turn with it.
-  /// All of them turn once more where order_by says DESC.
+  /// The largest value of the first column first. The other columns turn with it. All of them turn
+  /// once more where order_by says DESC. Without order_by: the largest key first.
   bool descending = false;
   uint64_t limit = 0;  ///< 0: no limit.
   /// This many rows are passed over first, in the query's order; with a token, from its position.
@@ -270,10 +270,15 @@ struct QueryOptions {
   /// which have kIndexKeyBytesMax. They read the newest version that the query sees.
   /// kInvalidArgument together with ReadOptions::pieces. Count passes over them.
   std::vector<std::string> expressions = {};
-  /// A token (Cursor::Token) of a query that had the same predicate and values, order, columns and
-  /// families, on the same table: only the rows after its position, in the query's order. What they
-  /// cost does not depend on the rows before it, if the index is walked in order or the rows come
-  /// by key. Empty: from the first one. Count and Explain take it too.
+  /// Only rows whose keys are in one of them, as ScanOptions::ranges says. Empty: all keys. Where
+  /// one has leading bytes, rows come in the order of their keys without these, by as many reads of
+  /// the chosen indexes as there are different ones, merged; kInvalidArgument together with
+  /// order_by then. RowKeySchema::InFieldOrder makes such ranges.
+  std::vector<RowRange> ranges = {};
+  /// A token (Cursor::Token) of a query that had the same predicate and values, order, ranges,
+  /// columns and families, on the same table: only the rows after its position, in the query's
+  /// order. What they cost does not depend on the rows before it, if the index is walked in order
+  /// or the rows come by key. Empty: from the first one. Count and Explain take it too.
   std::string after = {};
   /// The same for the rows before its position, the nearest first: against the query's order. Not
   /// together with `after`.

@@ -107,7 +107,8 @@ class RowKeySchema {
   Result<std::vector<RowRange>> Between(std::span<const RowKeyField> prefix,
                                         const RowKeyBounds& bounds) const;
   /// A scan of them in the order of the fields, whatever leads the keys (RowRange::leading_bytes).
-  /// Errors: those of Between; kUnsupported: more than kScanLeadsMax values lead them.
+  /// Its ranges and direction are QueryOptions::ranges and descending of a query. Errors: those of
+  /// Between; kUnsupported: more than kScanLeadsMax values lead them.
   Result<ScanOptions> InFieldOrder(std::span<const RowKeyField> prefix,
                                    const RowKeyBounds& bounds = {}) const;
   /// A scan of the `count` newest of them, the newest first. Errors: also 0; a next field that is

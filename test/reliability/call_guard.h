@@ -186,8 +186,9 @@ class GuardedEngine final : public engine::Engine {
     return Within(guard_, [&] { return engine_->CheckUnchanged(snapshot, table, row); });
   }
   Result<engine::KeyRanges> RowsOfQuery(const ReadOptions& options, std::string_view table,
-                                        const Predicate& predicate) override {
-    return Within(guard_, [&] { return engine_->RowsOfQuery(options, table, predicate); });
+                                        const Predicate& predicate,
+                                        const QueryOptions& query) override {
+    return Within(guard_, [&] { return engine_->RowsOfQuery(options, table, predicate, query); });
   }
   Status CommitTransaction(const WriteOptions& options, const Snapshot& snapshot,
                            const engine::TransactionState& state) override {

@@ -130,6 +130,13 @@ BOOST_AUTO_TEST_CASE(OrdersHaveADirection) {
   BOOST_CHECK(tools::ParseOrder("lower(c):desc")->descending);
   BOOST_CHECK_EQUAL(tools::ParseOrder("lower(c), f:d DESC")->index, "lower(c), f:d DESC");
   BOOST_CHECK(!tools::ParseOrder("lower(c").has_value());
+  for (const char* by_key : {"_row", "_row:asc", "_row ASC", "_row desc", "_row:desc"}) {
+    const auto order = tools::ParseOrder(by_key);
+    BOOST_REQUIRE(order.has_value());
+    BOOST_CHECK(order->index.empty() && !order->is_columns);
+    BOOST_CHECK_EQUAL(order->descending, std::string(by_key).find("desc") != std::string::npos);
+  }
+  BOOST_CHECK(!tools::ParseOrder("_row, c").has_value());
 }
 
 BOOST_AUTO_TEST_CASE(ASelectionKeepsItsOrder) {

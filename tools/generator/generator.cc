@@ -601,18 +601,29 @@ Predicate Generator::RowKeyLeaf(Predicate::Kind kind) {
 }
 
 // Keys that begin with some byte, which may be cut further, each byte in one or two ranges.
-void Generator::AddMergedRanges(ScanOptions* scan) {
+std::vector<RowRange> Generator::MergedRanges() {
+  std::vector<RowRange> ranges;
   std::set<std::string> leads;
   for (uint64_t count = 1 + dice_.Below(5); count > 0; --count) leads.insert(Key().substr(0, 1));
   for (const std::string& lead : leads) {
-    RowRange& range = scan->ranges.emplace_back();
+    RowRange& range = ranges.emplace_back();
     range.leading_bytes = 1;
     range.start = lead;
     range.end = format::Successor(lead).value_or("");
     const std::string inside = lead + Key().substr(1);
     if (dice_.Chance(20)) range.start = inside;
-    if (dice_.Chance(20)) scan->ranges.push_back({lead, inside, 1});
+    if (dice_.Chance(20)) ranges.push_back({lead, inside, 1});
   }
+  return ranges;
+}
+
+std::vector<RowRange> Generator::Ranges() {
+  std::vector<RowRange> ranges(1 + dice_.Below(5));
+  for (RowRange& range : ranges) {
+    if (dice_.Chance(90)) range.start = Key();
+    if (dice_.Chance(90)) range.end = Key();
+  }
+  return ranges;
 }
 
 ScanOptions Generator::NewScan() {
@@ -624,14 +635,9 @@ ScanOptions Generator::NewScan() {
   if (dice_.Chance(25)) scan.offset = dice_.Below(20);
   scan.reverse = dice_.Chance(50);
   if (dice_.Chance(15)) {
-    AddMergedRanges(&scan);
-    return scan;
-  }
-  if (!dice_.Chance(25)) return scan;
-  for (uint64_t count = 1 + dice_.Below(5); count > 0; --count) {
-    RowRange& range = scan.ranges.emplace_back();
-    if (dice_.Chance(90)) range.start = Key();
-    if (dice_.Chance(90)) range.end = Key();
+    scan.ranges = MergedRanges();
+  } else if (dice_.Chance(25)) {
+    scan.ranges = Ranges();
   }
   return scan;
 }
@@ -642,7 +648,12 @@ QueryOptions Generator::NewQuery() {
     const IndexOptions& index = dice_.Pick(plan_.options.indexes);
     if (HasOrder(index)) query.order_by = index.name;
   }
-  query.descending = !query.order_by.empty() && dice_.Chance(50);
+  query.descending = dice_.Chance(query.order_by.empty() ? 25 : 50);
+  if (query.order_by.empty() && dice_.Chance(12)) {
+    query.ranges = MergedRanges();
+  } else if (dice_.Chance(8)) {
+    query.ranges = Ranges();
+  }
   if (dice_.Chance(30)) query.limit = 1 + dice_.Below(20);
   if (dice_.Chance(25)) query.offset = dice_.Below(dice_.Chance(20) ? 2000 : 20);
   if (dice_.Chance(30)) query.use_index = dice_.Pick(plan_.options.indexes).name;

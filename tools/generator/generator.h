@@ -74,7 +74,8 @@ class Generator {
   void BoundByTime(int64_t now_micros, ReadOptions* read);
 
  private:
-  void AddMergedRanges(ScanOptions* scan);
+  std::vector<RowRange> MergedRanges();
+  std::vector<RowRange> Ranges();
   Predicate NewPredicate(int depth);
   Predicate Leaf();
   std::optional<Predicate> CompositeAnd();

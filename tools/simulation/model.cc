@@ -29,33 +29,40 @@ bool IsBetween(const std::string& key, const std::string& start, const std::stri
 }
 
 bool IsInScan(const ScanOptions& scan, const std::string& key) {
-  const bool is_in_any =
-      scan.ranges.empty() ||
-      std::any_of(scan.ranges.begin(), scan.ranges.end(),
-                  [&](const RowRange& range) { return IsBetween(key, range.start, range.end); });
-  return is_in_any && IsBetween(key, scan.start, scan.end) &&
+  return IsInRanges(scan.ranges, key) && IsBetween(key, scan.start, scan.end) &&
          key.compare(0, scan.prefix.size(), scan.prefix) == 0;
 }
 
-// What decides the place of a key in the scan.
-std::pair<std::string, std::string> PlaceInScan(const ScanOptions& scan, const std::string& key) {
-  for (const RowRange& range : scan.ranges) {
+}  // namespace
+
+bool IsInRanges(const std::vector<RowRange>& ranges, const std::string& key) {
+  return ranges.empty() || std::any_of(ranges.begin(), ranges.end(), [&](const RowRange& range) {
+           return IsBetween(key, range.start, range.end);
+         });
+}
+
+std::pair<std::string, std::string> PlaceInRanges(const std::vector<RowRange>& ranges,
+                                                  const std::string& key) {
+  for (const RowRange& range : ranges) {
     if (IsBetween(key, range.start, range.end)) return {key.substr(range.leading_bytes), key};
   }
   return {key, key};
 }
 
-}  // namespace
-
-std::string Describe(const ScanOptions& scan) {
-  std::string text = "scan from " + Shown(scan.start) + " to " + Shown(scan.end) + " prefix " +
-                     Shown(scan.prefix) + (scan.reverse ? " reversed" : "") + " limit " +
-                     std::to_string(scan.limit) + " offset " + std::to_string(scan.offset);
-  for (const RowRange& range : scan.ranges) {
+std::string Describe(const std::vector<RowRange>& ranges) {
+  std::string text;
+  for (const RowRange& range : ranges) {
     text += ", " + Shown(range.start) + " to " + Shown(range.end);
     if (range.leading_bytes > 0) text += " without " + std::to_string(range.leading_bytes);
   }
   return text;
+}
+
+std::string Describe(const ScanOptions& scan) {
+  return "scan from " + Shown(scan.start) + " to " + Shown(scan.end) + " prefix " +
+         Shown(scan.prefix) + (scan.reverse ? " reversed" : "") + " limit " +
+         std::to_string(scan.limit) + " offset " + std::to_string(scan.offset) +
+         Describe(scan.ranges);
 }
 
 std::string Shown(std::string_view bytes) {
@@ -344,7 +351,7 @@ std::vector<ModelRow> Model::Scan(const std::string& table, const ScanOptions& s
     if (auto row = Visible(in, key, *columns, read)) rows.push_back(*std::move(row));
   }
   std::sort(rows.begin(), rows.end(), [&scan](const ModelRow& a, const ModelRow& b) {
-    return PlaceInScan(scan, a.key) < PlaceInScan(scan, b.key);
+    return PlaceInRanges(scan.ranges, a.key) < PlaceInRanges(scan.ranges, b.key);
   });
   if (scan.reverse) std::reverse(rows.begin(), rows.end());
   rows.erase(rows.begin(), rows.begin() + std::min<size_t>(scan.offset, rows.size()));

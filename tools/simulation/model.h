@@ -202,6 +202,13 @@ int CompareValues(ColumnType type, std::string_view a, std::string_view b);
 bool AreOfFamily(const Functions& functions);
 
 std::string Describe(const ScanOptions& scan);
+std::string Describe(const std::vector<RowRange>& ranges);
+
+/// Whether the key is in one of the ranges; without any, each is.
+bool IsInRanges(const std::vector<RowRange>& ranges, const std::string& key);
+/// What decides the place of a key among those of the ranges.
+std::pair<std::string, std::string> PlaceInRanges(const std::vector<RowRange>& ranges,
+                                                  const std::string& key);
 
 /// `bytes` in quotes, with \xNN for what is not printable.
 std::string Shown(std::string_view bytes);

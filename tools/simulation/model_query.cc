@@ -460,6 +460,7 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
   };
   std::vector<Hit> hits;
   for (const auto& [key, columns] : in.rows) {
+    if (!IsInRanges(query.ranges, key)) continue;
     if (!Visible(in, key, *columns, exists).has_value()) continue;
     if (!Matches(in, key, *columns, predicate, asked)) continue;
     std::vector<std::optional<std::string>> values;
@@ -477,7 +478,12 @@ std::vector<ModelRow> Model::Query(const std::string& table, const Predicate& pr
     if (!row.has_value()) row.emplace().key = key;
     hits.push_back({std::move(values), *std::move(row)});
   }
-  if (!order.empty()) {
+  if (order.empty()) {
+    std::sort(hits.begin(), hits.end(), [&](const Hit& a, const Hit& b) {
+      return PlaceInRanges(query.ranges, a.row.key) < PlaceInRanges(query.ranges, b.row.key);
+    });
+    if (query.descending) std::reverse(hits.begin(), hits.end());
+  } else {
     std::stable_sort(hits.begin(), hits.end(), [&](const Hit& a, const Hit& b) {
       for (size_t i = 0; i < order.size(); ++i) {
         int compared = CompareOrdered(TypeOfIndexed(order[i]), a.values[i], b.values[i]);

@@ -339,6 +339,23 @@ Result<std::vector<std::string>> ParseIndexNames(std::string_view text) {
   return names;
 }
 
+namespace {
+
+// Takes "_row", perhaps with ASC or DESC after it.
+bool IsByKey(std::string_view text, OrderText* order) {
+  constexpr std::string_view kRowKey = "_row";
+  if (!text.starts_with(kRowKey)) return false;
+  std::string direction;
+  for (const char c : text.substr(kRowKey.size())) {
+    if (c != ' ' && c != '\t') direction += static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+  }
+  if (direction != "" && direction != "ASC" && direction != "DESC") return false;
+  order->descending ^= direction == "DESC";
+  return true;
+}
+
+}  // namespace
+
 Result<OrderText> ParseOrder(std::string_view text) {
   OrderText order;
   for (const std::string_view ending : {":desc", ":asc"}) {
@@ -347,6 +364,7 @@ Result<OrderText> ParseOrder(std::string_view text) {
     text.remove_suffix(ending.size());
     break;
   }
+  if (IsByKey(text, &order)) return order;
   order.is_columns = IsAsInPredicate(text) || text.find_first_of(":\"") != std::string_view::npos;
   if (order.is_columns) {
     const auto columns = IndexColumn::ParseList(text);

@@ -69,13 +69,13 @@ struct CellText {
 Result<CellText> ParseCell(std::string_view text);
 /// Names of indexes separated by commas. Errors: kInvalidArgument.
 Result<std::vector<std::string>> ParseIndexNames(std::string_view text);
-/// `INDEX[:desc]`.
+/// An order of rows.
 struct OrderText {
-  std::string index;
+  std::string index;  ///< Empty: by key.
   bool descending = false;
   bool is_columns = false;  ///< It has columns in the place of a name.
 };
-/// INDEX or COLUMN, ..., and perhaps :desc. Errors: kInvalidArgument.
+/// INDEX, COLUMN, ... or _row, and perhaps :desc. Errors: kInvalidArgument.
 Result<OrderText> ParseOrder(std::string_view text);
 
 /// `8192`, `64KiB`, `16MiB`, `1GiB`; KB, MB and GB are powers of 1000. Errors: kInvalidArgument.

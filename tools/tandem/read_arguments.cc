@@ -215,6 +215,18 @@ Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key,
   return {};
 }
 
+Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key,
+                 QueryOptions* query) {
+  if (arguments.empty() || !query->order_by.empty()) return {};
+  ASSIGN_OR_RETURN(const auto fields, PrefixOf(arguments, row_key));
+  ASSIGN_OR_RETURN(const RowKeyBounds bounds, BoundsOf(arguments));
+  Result<ScanOptions> in_order = row_key->InFieldOrder(fields, bounds);
+  if (in_order.status().code() == StatusCode::kUnsupported) return {};
+  if (!in_order.has_value()) return in_order.error();
+  query->ranges = std::move(in_order->ranges);
+  return {};
+}
+
 Result<Predicate> ConditionOf(const FieldArguments& arguments, const OptionalRowKey& row_key) {
   if (arguments.empty()) return Predicate();
   ASSIGN_OR_RETURN(const auto fields, PrefixOf(arguments, row_key));

@@ -41,6 +41,10 @@ Result<OptionalRowKey> RowKeyOf(const TableRead& from);
 /// Adds the ranges of keys that the fields say. Errors: kInvalidArgument (the table's keys have no
 /// fields; a value; a range), kUnsupported.
 Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key, ScanOptions* scan);
+/// The same for a query, whose rows come in the order of the fields then. By key where more than
+/// kScanLeadsMax values lead the keys, or where the query has an order. Errors: kInvalidArgument.
+Status AddFields(const FieldArguments& arguments, const OptionalRowKey& row_key,
+                 QueryOptions* query);
 /// The condition that the row key is in those ranges. Errors: as AddFields.
 Result<Predicate> ConditionOf(const FieldArguments& arguments, const OptionalRowKey& row_key);
 /// How rows that were read so are printed. Errors: kNotFound (the table; with suggestion).

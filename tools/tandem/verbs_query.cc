@@ -55,11 +55,13 @@ Result<Question> QuestionOf(const QueryVerbOptions& options) {
   return question;
 }
 
-/// Adds what the fields of the row key say to the predicate.
+/// Adds what the fields of the row key say to the predicate, whose text a log keeps, and the order
+/// of the fields to the query.
 Status AddFields(const FieldArguments& fields, const TableRead& from, Question* question) {
   if (fields.empty()) return {};
   ASSIGN_OR_RETURN(const OptionalRowKey row_key, RowKeyOf(from));
   ASSIGN_OR_RETURN(Predicate condition, ConditionOf(fields, row_key));
+  RETURN_IF_ERROR(tools::AddFields(fields, row_key, &question->query));
   question->predicate =
       question->predicate.kind() == Predicate::Kind::kTrue
           ? std::move(condition)

@@ -1,0 +1,67 @@
+// A condition on the row key that is there already is narrowed, so that there is one.
+#include "engine/predicate/row_restrictions.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tandem::engine {
+namespace {
+
+using Kind = BoundNode::Kind;
+
+bool IsOnRows(const BoundNode& node) { return node.kind == Kind::kLeaf && node.leaf.is_row_key; }
+
+void Narrow(const ValueSet& rows, BoundNode* condition) {
+  const ValueSet* const both[] = {&rows, &condition->leaf.values};
+  condition->leaf.values = ValueSet::IntersectionOf(both);
+}
+
+BoundPredicate Restrict(const BoundPredicate& predicate, ValueSet rows) {
+  BoundNode root = predicate.root();
+  if (IsOnRows(root)) {
+    Narrow(rows, &root);
+    return BoundPredicate::Of(std::move(root));
+  }
+  BoundNode both;
+  if (root.kind == Kind::kAnd) {
+    both = std::move(root);
+  } else {
+    both.children.push_back(std::move(root));
+  }
+  const auto on_rows = std::ranges::find_if(both.children, IsOnRows);
+  if (on_rows != both.children.end()) {
+    Narrow(rows, &*on_rows);
+    return BoundPredicate::Of(std::move(both));
+  }
+  BoundNode leaf{.kind = Kind::kLeaf, .leaf = {}, .children = {}};
+  leaf.leaf.is_row_key = true;
+  leaf.leaf.values = std::move(rows);
+  if (both.children.empty()) return BoundPredicate::Of(std::move(leaf));
+  both.children.push_back(std::move(leaf));
+  return BoundPredicate::Of(std::move(both));
+}
+
+}  // namespace
+
+BoundPredicate AmongRows(const BoundPredicate& predicate, const std::vector<std::string>& rows) {
+  std::vector<ValueInterval> keys;
+  keys.reserve(rows.size());
+  for (const std::string& row : rows) {
+    const ValueBound bound{.key = row};
+    keys.push_back(ValueInterval{.low = bound, .high = bound});
+  }
+  return Restrict(predicate, ValueSet(std::move(keys)));
+}
+
+BoundPredicate WithinRows(const BoundPredicate& predicate, const KeyRanges& ranges) {
+  std::vector<ValueInterval> keys;
+  keys.reserve(ranges.size());
+  for (const format::KeyRange& range : ranges) {
+    ValueInterval& interval = keys.emplace_back();
+    if (!range.low.empty()) interval.low = ValueBound{.key = range.low};
+    if (range.high.has_value()) interval.high = ValueBound{.key = *range.high, .inclusive = false};
+  }
+  return Restrict(predicate, ValueSet(std::move(keys)));
+}
+
+}  // namespace tandem::engine
