@@ -14,7 +14,7 @@ using Thread = World::Thread;
 using Threads = std::vector<Thread>;
 
 // Schedules of a scenario in a usual run of the tests.
-constexpr Budget kUsual{.systematic = 1500, .random = 600};
+constexpr Budget kUsual{.systematic = 1000, .random = 400};
 // Of one that has few schedules to find something in.
 constexpr Budget kFew{.systematic = 250, .random = 400};
 

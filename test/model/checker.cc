@@ -42,7 +42,7 @@ std::string Describe(const QueryOptions& query) {
   for (const std::string& index : query.use_indexes) text += " by index " + index;
   if (query.no_index) text += " without index";
   if (query.any_version) text += " of any version";
-  return text;
+  return text + test::Describe(query.ranges);
 }
 
 std::string Describe(const ReadOptions& read) {
@@ -322,7 +322,8 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
     asked = *std::move(parsed);
   }
   QueryOptions asked_order = query;
-  if (dice_.Chance(30)) {
+  // By its columns another index may give the order, one that is asked for.
+  if (query.use_index.empty() && query.use_indexes.empty() && dice_.Chance(30)) {
     asked_order.order_by = OrderByColumns(plan, query.order_by).value_or(query.order_by);
   }
   auto cursor = moment.engine->Query(read, table, asked, asked_order);
@@ -550,6 +551,7 @@ Checker::Reading Checker::BeginReading(const Moment& moment, const TablePlan& pl
   const QueryOptions any = Generator(&dice_, &plan).NewQuery();
   reading.query.order_by = any.order_by;
   reading.query.descending = any.descending;
+  reading.query.ranges = any.ranges;
   reading.query.no_index = any.no_index;
   reading.expected =
       moment.model->Query(plan.options.name, predicate, reading.query, ModelReadOf(moment, {}));
@@ -660,7 +662,12 @@ void Checker::CheckCount(const Moment& moment, const TablePlan& plan, const Pred
   const auto counted = moment.engine->Count(read, table, predicate, query);
   if (IsRefused(counted.status(), query)) return;
   RequireOk(counted.status(), asked);
-  const uint64_t all = moment.model->Count(table, predicate, ModelReadOf(moment, read));
+  const ModelRead model_read = ModelReadOf(moment, read);
+  QueryOptions in_ranges;
+  in_ranges.ranges = query.ranges;
+  const uint64_t all = query.ranges.empty()
+                           ? moment.model->Count(table, predicate, model_read)
+                           : moment.model->Query(table, predicate, in_ranges, model_read).size();
   const uint64_t expected = all - std::min(all, query.offset);
   if (*counted != expected) {
     throw Failure(asked + ": expected " + std::to_string(expected) + ", found " +

@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_SUITE(model)
 
 BOOST_AUTO_TEST_CASE(SmallWorlds) {
   Counters counters;
-  const uint64_t operations = Operations() / 20;
+  const uint64_t operations = Operations() / 40;
   for (uint64_t seed = Seed(); counters.operations < operations; ++seed) {
     const SmallWorld world = NewSmallWorld(seed);
     const auto failure = RunSmallWorld(world, &counters);
@@ -34,6 +34,7 @@ BOOST_AUTO_TEST_CASE(SmallWorlds) {
   BOOST_TEST(counters.by_partial > counters.partial_scanned);
   BOOST_TEST(counters.partial_scanned > 0u);
   BOOST_TEST(counters.absent_columns > 0u);
+  BOOST_TEST(counters.by_first_column > 0u);
   BOOST_TEST(counters.bulk_loads > 0u);
   BOOST_TEST(counters.rows_from_index > 0u);
   BOOST_TEST(counters.offsets_by_key > 0u);
