@@ -58,14 +58,14 @@ class Orders {
     return Collect(database_->Scan({}, "orders", scan));
   }
 
-  /// What satisfies a condition such as "customer = 'ann' AND total >= 1000", ordered by an index
-  /// where one is named.
+  /// What satisfies a condition such as "customer = 'ann' AND total >= 1000": the largest values of
+  /// an index first where one is named, else by number.
   tandem::Result<std::vector<Order>> Find(std::string_view condition, std::string order_by = {}) {
     const auto predicate = tandem::Predicate::Parse(condition);
     if (!predicate) return predicate.error();
     tandem::QueryOptions query;
     query.order_by = std::move(order_by);
-    query.descending = true;
+    query.descending = !query.order_by.empty();
     return Collect(database_->Query({}, "orders", *predicate, query));
   }
 
