@@ -26,6 +26,8 @@ using format::OrdinalRange;
 
 /// Rows of one value that are looked at together.
 constexpr uint32_t kRowsAtOnce = 1 << 20;
+/// About how many rows are indexed again, to say what that costs.
+constexpr uint64_t kCostRows = 8 * RowSample::kGroupRows;
 
 /// A file with the rows that the table has of it: halves of a split region share files.
 struct IndexedFile {

@@ -9,11 +9,8 @@
 
 namespace tandem::engine {
 
-/// About how many rows are indexed anew, to say what that costs.
-inline constexpr uint64_t kCostRows = 8 * 2048;
-
 /// See Database::GetIndexStatistics. Reads block indexes and, past the block cache, the sections of
-/// the index, one file after the other, and kCostRows of the rows. Errors: kCorruption, kIoError,
+/// the index, one file after the other, and some thousand rows. Errors: kCorruption, kIoError,
 /// kCancelled.
 Result<IndexStatistics> MeasureIndex(const TableView& view, const format::IndexRecord& index,
                                      const base::Cancellation& cancellation);

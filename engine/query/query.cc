@@ -541,7 +541,8 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   }
   const auto* const order = query.ordering.has_value() ? query.ordering->index : nullptr;
   schema.Decode(ordering, predicate);
-  const KeyRanges rows = RowsUnder(predicate);
+  const bool is_merged = request.leads != nullptr && HaveLeads(request.query.ranges);
+  const KeyRanges rows = is_merged ? RowsUnder(predicate) : KeyRanges();
   // An ordered count reads its rows.
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, limits.cancellation,
@@ -568,7 +569,6 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   query.context->may_end_early = query.limit > 0;
   if (!query.plan.rows_decide) query.context->predicate = std::move(predicate);
   query.context->NoteIn(request.trace);
-  const bool is_merged = request.leads != nullptr && HaveLeads(request.query.ranges);
   if (is_merged && purpose != PlanPurpose::kCount) {
     RETURN_IF_ERROR(AddLeads(*request.leads, rows, &query));
   }

@@ -232,9 +232,9 @@ struct IndexStatistics {
   uint64_t block_changes = 0;
   /// Queries and counts that read it since the database was opened. Explain counts as one.
   uint64_t reads = 0;
-  /// What a write of a row costs, measured by indexing about this many rows of files anew: bytes of
-  /// the file, and microseconds to make, sort and encode its entries, as each flush does, and a
-  /// merge where it cannot take them over. 0: no row is in a file; or the index is global.
+  /// What a write of a row costs, measured on about this many rows of files: bytes of the file, and
+  /// microseconds to make, sort and encode its entries, as each flush does, and a merge where it
+  /// cannot take them over. 0: no row is in a file; or the index is global.
   uint64_t rows_indexed = 0;
   double row_bytes = 0, row_micros = 0;
   /// The same of an index over its first column alone, which has no WHERE and includes nothing.

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(RowsInAnotherOrderChangeBlocksOften) {
   BOOST_TEST(found.block_changes == 300u);
 }
 
-// Each row is indexed anew, by the index and by one over its first column.
+// Each row is indexed again, by the index and by one over its first column.
 BOOST_AUTO_TEST_CASE(TheCostOfARowIsThatOfItsEntries) {
   BOOST_TEST(Get().rows_indexed == 0u);
   IndexOptions both = *IndexOptions::Parse("c, x");

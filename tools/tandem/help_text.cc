@@ -278,7 +278,7 @@ stats reads the indexes of files whole; rows in memory do not count: flush first
 above 65,535 are an estimate (0.4 %). block_changes is how often the row of the next entry
 lies in another data block: about blocks where rows lie in the order of the index, up to
 entries where they lie at random. included_bytes are a part of bytes. stats --cost indexes
-some rows anew: what a row takes in a file, and how long a flush works on it, beside an index
+some rows again: what a row takes in a file, and how long a flush works on it, beside an index
 over the first column alone.
 advise reads queries, those of a log (query --slow-log) or a predicate a line, and says
 which indexes would help them: their size, made from the rows without building them, and
