@@ -19,6 +19,9 @@ namespace {
 
 // An index with fewer columns is advised where one with more saves hardly more: less than a 64th.
 constexpr uint64_t kHardlyMore = 64;
+// An index is written with each row: it is advised if it saves more than a block a call, and at
+// least this part of the blocks that the queries that use it read without it.
+constexpr uint64_t kPartWorthSaving = 8;
 // Rows that a way leads to which no plan takes.
 constexpr uint64_t kNoWay = UINT64_MAX;
 // The most rows that a plan sorts where it could walk the index of the order.
@@ -41,7 +44,8 @@ std::string WhyFixed(const QueryOptions& options) {
 
 // How a query is answered with the indexes that are there.
 struct Answer {
-  uint64_t entries = UINT64_MAX;  // Of the index; of a scan: more than any.
+  uint64_t entries = UINT64_MAX;                       // Of the index; of a scan: more than any.
+  std::optional<uint64_t> intersected = std::nullopt;  // Entries of what is intersected with it.
   uint64_t blocks = 0;
   std::vector<size_t> indexes = {};  // Advised ones.
 };
@@ -150,8 +154,10 @@ class Adviser {
   // than the rows that they leave out, as the planner thinks: then it is no way.
   uint64_t RowsLedTo(MeasuredWay* way) const {
     if (!way->intersected.has_value()) return way->entries;
-    const auto [fewer, more] = std::minmax(way->entries, *way->intersected);
+    const uint64_t fewer = std::min(way->entries, *way->intersected);
+    const uint64_t more = std::max(way->entries, *way->intersected);
     way->entries = fewer;
+    way->intersected = more;
     const auto found = static_cast<double>(fewer), others = static_cast<double>(more);
     const double left = found * others / static_cast<double>(std::max<uint64_t>(advice_.rows, 1));
     const double cost = others / static_cast<double>(kPostingsPerRow) +
@@ -196,8 +202,19 @@ class Adviser {
     });
   }
 
-  // With the chosen indexes and some more: by the fewest entries, and of those with as few by the
-  // fewest blocks, as those that have the columns that are asked for are preferred.
+  // Whether a plan takes the way rather than what answers now: by the fewest entries, then
+  // intersected with the fewest, then by the fewest blocks, as indexes that have the columns that
+  // are asked for are preferred.
+  static bool IsBetter(const MeasuredWay& way, const Answer& answer) {
+    if (way.entries != answer.entries) return way.entries < answer.entries;
+    const bool are_intersected = way.intersected.has_value() && answer.intersected.has_value();
+    if (are_intersected && *way.intersected != *answer.intersected) {
+      return *way.intersected < *answer.intersected;
+    }
+    return way.blocks < answer.blocks;
+  }
+
+  // With the chosen indexes and some more.
   std::vector<Answer> AnswersWith(const std::vector<size_t>& more) const {
     std::vector<Answer> answers = now_;
     for (size_t i = 0; i < ways_.size(); ++i) {
@@ -205,19 +222,34 @@ class Adviser {
       if (rows_led_to_[i] == kNoWay || rows_led_to_[i] > entries_max_[i]) continue;
       if (!IsChosen(way, more) || !SortsMatches(way)) continue;
       Answer& answer = answers[way.query];
-      if (way.entries > answer.entries) continue;
-      if (way.entries == answer.entries && way.blocks >= answer.blocks) continue;
-      answer = {.entries = way.entries, .blocks = way.blocks, .indexes = way.indexes};
+      if (!IsBetter(way, answer)) continue;
+      answer = {.entries = way.entries,
+                .intersected = way.intersected,
+                .blocks = way.blocks,
+                .indexes = way.indexes};
     }
     return answers;
   }
 
-  uint64_t BlocksOf(const std::vector<Answer>& answers) const {
+  /// What changes by more indexes, in blocks of all calls.
+  struct Saving {
     uint64_t blocks = 0;
-    for (size_t i = 0; i < answers.size(); ++i) {
-      blocks += answers[i].blocks * queries_[i].query->count;
+    uint64_t blocks_before = 0;  ///< Of the queries that change.
+    uint64_t calls = 0;          ///< Of them.
+    bool is_worth() const { return blocks > calls && blocks * kPartWorthSaving >= blocks_before; }
+  };
+  Saving SavingOf(const std::vector<Answer>& before, const std::vector<Answer>& after) const {
+    Saving saving;
+    uint64_t blocks_after = 0;
+    for (size_t i = 0; i < after.size(); ++i) {
+      if (after[i].indexes == before[i].indexes) continue;
+      const uint64_t count = queries_[i].query->count;
+      saving.calls += count;
+      saving.blocks_before += before[i].blocks * count;
+      blocks_after += after[i].blocks * count;
     }
-    return blocks;
+    saving.blocks = saving.blocks_before - std::min(saving.blocks_before, blocks_after);
+    return saving;
   }
 
   size_t ColumnsOf(const std::vector<size_t>& indexes) const {
@@ -231,7 +263,7 @@ class Adviser {
 
   // The indexes that save most beside those that are chosen. False: none saves anything.
   bool ChooseNext() {
-    const uint64_t before = BlocksOf(AnswersWith({}));
+    const std::vector<Answer> before = AnswersWith({});
     std::vector<std::vector<size_t>> sets;
     for (const MeasuredWay& way : ways_) {
       if (!AbsentColumnOf(way).empty()) continue;
@@ -249,9 +281,9 @@ class Adviser {
     const std::vector<size_t>* best = nullptr;
     uint64_t most = 0;
     for (const std::vector<size_t>& set : sets) {
-      const uint64_t after = BlocksOf(AnswersWith(set));
-      if (after >= before) continue;
-      const uint64_t saved = before - after;
+      const Saving saving = SavingOf(before, AnswersWith(set));
+      if (!saving.is_worth()) continue;
+      const uint64_t saved = saving.blocks;
       const bool has_fewer = best != nullptr && ColumnsOf(set) < ColumnsOf(*best);
       const bool is_better = best == nullptr || saved > most + most / kHardlyMore ||
                              (has_fewer && saved + saved / kHardlyMore >= most);
