@@ -63,7 +63,7 @@ void CheckNames(const std::vector<std::string>& names, const std::vector<std::st
 std::string UsageText() {
   return "usage: tandem_bench [--rows N] [--rounds N] [--engines A,B] [--phases A,B] [--seconds "
          "S]\n"
-         "                    [--directory DIR] [--json FILE]\n"
+         "                    [--cache-mib N] [--directory DIR] [--json FILE]\n"
          "       tandem_bench compare BEFORE.json AFTER.json\n"
          "       tandem_bench contents FILE [DIRECTORY]     the large set\n"
          "engines in this build:" +
@@ -99,6 +99,10 @@ Arguments ParseArguments(const std::vector<std::string>& words) {
       {"--seconds",
        [&](const auto& name, const auto& value) {
          arguments.seconds = ParseNumber<double>(name, value, 0.001, 1000.0);
+       }},
+      {"--cache-mib",
+       [&](const auto& name, const auto& value) {
+         arguments.cache_mib = ParseNumber<uint64_t>(name, value, 8, 1 << 20);
        }},
       {"--item",
        [&](const auto& name, const auto& value) {

@@ -11,6 +11,7 @@ struct Arguments {
   uint64_t rows = 500'000;
   int rounds = 3;
   double seconds = 0.2;  ///< How long a phase of reads is repeated at least; commits, five times.
+  uint64_t cache_mib = 512;  ///< Of each engine.
   std::string directory;
   std::vector<std::string> engines;  ///< As asked for; those that were built by default.
   std::vector<std::string> phases;   ///< Families of phases; all by default.

@@ -84,7 +84,7 @@ class LevelDbPeer : public Peer {
  public:
   explicit LevelDbPeer(const PeerOptions& options)
       : options_(options),
-        cache_(leveldb::NewLRUCache(kCacheBytes)),
+        cache_(leveldb::NewLRUCache(cache_bytes)),
         filter_(leveldb::NewBloomFilterPolicy(kFilterBits)) {
     leveldb::Options made;
     made.create_if_missing = true;

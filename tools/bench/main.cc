@@ -56,6 +56,7 @@ int Main(const std::vector<std::string>& words) {
   }
   if (!words.empty() && words[0].starts_with("contents")) return RunContents(words);
   const Arguments arguments = ParseArguments(words);
+  cache_bytes = arguments.cache_mib << 20;
   if (arguments.child.empty()) return Run(arguments);
   RunGroup(arguments);
   return 0;

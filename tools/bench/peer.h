@@ -1,5 +1,5 @@
 // An engine under measurement. Each is used as its own documentation recommends, with the same
-// durability, compression (zstd level 1 where there is a choice) and cache (512 MiB).
+// durability, compression (zstd level 1 where there is a choice) and cache.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace tandem::bench {
 
-inline constexpr uint64_t kCacheBytes = 512ull << 20;
+/// Of each engine, as the command line says.
+inline uint64_t cache_bytes = 512ull << 20;
 inline constexpr uint32_t kBatchRows = 100;
 
 /// What a process reads, as far as it decides how an engine does it best.

@@ -153,11 +153,11 @@ std::string DescribeDevice(const Device& device) {
 
 std::string ReportOf(const Arguments& arguments, const Figures& figures, const Device& device) {
   std::string head = Format(
-      "W1: {} rows, medians of {} rounds in turn; cache 512 MiB, zstd 1 where there is a choice, "
+      "W1: {} rows, medians of {} rounds in turn; cache {} MiB, zstd 1 where there is a choice, "
       "two processors.\nCommits are in the operating system's hands, those named so on the disk. "
       "Ratios: times better, pair by pair (least-most);\na peer counts by the better of query and "
       "filter. Cold: a fresh process, no page of the database in memory.\n",
-      arguments.rows, arguments.rounds);
+      arguments.rows, arguments.rounds, arguments.cache_mib);
   return head + DescribeDevice(device) + "\n\n" + PhaseTable(arguments, figures) +
          CostTable(arguments, figures) + GoalTable(figures, device);
 }

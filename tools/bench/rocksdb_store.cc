@@ -20,7 +20,7 @@ constexpr int kFilterBits = 10;
 
 rocksdb::ColumnFamilyOptions FamilyOptions(const rocksdb::Options& general) {
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(kCacheBytes);
+  table.block_cache = rocksdb::NewLRUCache(cache_bytes);
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(kFilterBits));
   table.format_version = 5;
   table.block_size = kBlockBytes;

@@ -1,5 +1,6 @@
-// A RocksDB database as every measurement here uses it: 512 MiB of block cache, zstd level 1, Bloom
-// filters, and blocks of 4 KiB, its default, which are the best for single rows, warm and cold.
+// A RocksDB database as every measurement here uses it: the block cache of all engines, zstd level
+// 1, Bloom filters, and blocks of 4 KiB, its default, which are the best for single rows, warm and
+// cold.
 #pragma once
 
 #include <memory>

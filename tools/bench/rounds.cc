@@ -79,8 +79,9 @@ class EngineRound {
     // exec: no shell stays in between that would report a kill on its own.
     const std::string command =
         "exec " + Quote(program_) + " --rows " + std::to_string(arguments_.rows) + " --seconds " +
-        std::to_string(arguments_.seconds) + " --phases " + Join(arguments_.phases) + " --engine " +
-        engine_ + " --path " + Quote(path_) + " --child " + group + " --item " +
+        std::to_string(arguments_.seconds) + " --cache-mib " +
+        std::to_string(arguments_.cache_mib) + " --phases " + Join(arguments_.phases) +
+        " --engine " + engine_ + " --path " + Quote(path_) + " --child " + group + " --item " +
         std::to_string(item);
     std::FILE* child = popen(command.c_str(), "r");
     if (child == nullptr) Fail("cannot start " + command);

@@ -8,7 +8,7 @@ namespace {
 
 // A checkpoint each 64 MiB of log.
 constexpr const char* kPragmas =
-    "PRAGMA busy_timeout = 600000; PRAGMA journal_mode = WAL; PRAGMA cache_size = -524288;"
+    "PRAGMA busy_timeout = 600000; PRAGMA journal_mode = WAL;"
     "PRAGMA wal_autocheckpoint = 16384; PRAGMA temp_store = MEMORY";
 // The file is mapped, so that reads copy no page; but not where few of its pages are read cold:
 // around each of them the system would read ahead.
@@ -33,6 +33,7 @@ SqliteConnection ConnectSqlite(const std::string& file, const PeerOptions& optio
   SqliteConnection connection(raw);
   Check(raw, code);
   ExecuteSqlite(connection, kPragmas);
+  ExecuteSqlite(connection, "PRAGMA cache_size = -" + std::to_string(cache_bytes / 1024));
   if (options.reads == Reads::kWarm || options.reads == Reads::kColdMany)
     ExecuteSqlite(connection, kMapped);
   // NORMAL syncs at checkpoints alone; FULL also the log at each commit.

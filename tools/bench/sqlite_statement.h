@@ -1,5 +1,5 @@
-// SQLite as every measurement here uses it: connections in WAL mode with 512 MiB of cache, and
-// prepared statements. Every call ends the process when SQLite reports an error.
+// SQLite as every measurement here uses it: connections in WAL mode with the cache of all engines,
+// and prepared statements. Every call ends the process when SQLite reports an error.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ class TandemContents : public ContentsPeer {
  public:
   explicit TandemContents(const std::string& path) {
     Options options;
-    options.memory_bytes = kCacheBytes + kCacheBytes / 4;
+    options.memory_bytes = cache_bytes + cache_bytes / 4;
     auto opened = Database::Open(path, options);
     Check(opened.status());
     database_ = std::move(*opened);
@@ -51,8 +51,7 @@ class TandemContents : public ContentsPeer {
     const std::string column = kContentsColumns[query.column];
     if (query.high.empty()) return Predicate::Equal(column, query.low);
     return Predicate::And(
-        {Predicate::GreaterOrEqual(column, query.low),
-         Predicate::Less(column, query.high)});
+        {Predicate::GreaterOrEqual(column, query.low), Predicate::Less(column, query.high)});
   }
 
   static void ConsumeAll(Result<Cursor> cursor, Consumer* consumer) {

@@ -89,7 +89,7 @@ std::vector<Shape> ShapesOf(const W1& w1) {
 class Grid {
  public:
   Grid(const W1& w1, const std::string& path) {
-    database_ = OpenTandem(path, 2 * kCacheBytes);
+    database_ = OpenTandem(path, 2 * cache_bytes);
     TableOptions table;
     table.name = kTable;
     table.families = {{.name = "d"}};

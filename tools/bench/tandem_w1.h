@@ -21,7 +21,7 @@ inline void Check(const Status& status) {
 /// Opens or creates a database, by default with as much cache as the peers have: a fifth is for
 /// memstores.
 inline std::unique_ptr<Database> OpenTandem(const std::string& path,
-                                            uint64_t memory_bytes = kCacheBytes + kCacheBytes / 4) {
+                                            uint64_t memory_bytes = cache_bytes + cache_bytes / 4) {
   Options options;
   options.create_if_missing = true;
   options.memory_bytes = memory_bytes;
