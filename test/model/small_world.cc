@@ -71,7 +71,10 @@ void AddPartialIndexes(const SmallWorld& world, TablePlan* plan) {
       index.columns[0].functions = kParts;
     }
     index.where = RandomWhere(&partial, *plan);
-    plan->options.indexes.push_back(std::move(index));
+    const bool is_there = std::ranges::any_of(plan->options.indexes, [&](const auto& other) {
+      return other.ToString() == index.ToString();
+    });
+    if (!is_there) plan->options.indexes.push_back(std::move(index));
   }
 }
 

@@ -10,11 +10,13 @@
 namespace tandem::test {
 namespace {
 
+constexpr uint64_t kPart = 40;  // Of the operations; each is followed by many queries.
+
 BOOST_AUTO_TEST_SUITE(model)
 
 BOOST_AUTO_TEST_CASE(SmallWorlds) {
   Counters counters;
-  const uint64_t operations = Operations() / 40;
+  const uint64_t operations = Operations() / kPart;
   for (uint64_t seed = Seed(); counters.operations < operations; ++seed) {
     const SmallWorld world = NewSmallWorld(seed);
     const auto failure = RunSmallWorld(world, &counters);
@@ -23,7 +25,8 @@ BOOST_AUTO_TEST_CASE(SmallWorlds) {
     Counters ignored;
     BOOST_FAIL(*failure << "\n  cut down: " << RunSmallWorld(shrunk, &ignored).value_or("passes")
                         << "\n  " << shrunk.Describe() << "\n  again with: TANDEM_SEED=" << seed
-                        << " TANDEM_OPERATIONS=20 build/test_model --run_test=model/SmallWorlds");
+                        << " TANDEM_OPERATIONS=" << kPart
+                        << " build/test_model --run_test=model/SmallWorlds");
   }
   std::cout << "counters: SmallWorlds: " << counters.Describe() << std::endl;
   if (operations < 5000) return;
