@@ -367,6 +367,13 @@ class Adviser {
     if (best->blocks >= described.blocks_now) {
       return "the rows of the best index lie in as many blocks as it reads now";
     }
+    const Saving saving = {.blocks = described.blocks_now - best->blocks,
+                           .blocks_before = described.blocks_now,
+                           .calls = 1};
+    if (!saving.is_worth()) {
+      return "the best index saves too little: " + std::to_string(saving.blocks) + " of " +
+             std::to_string(saving.blocks_before) + " blocks";
+    }
     return "other indexes save more";
   }
 

@@ -4,6 +4,7 @@
 // the lines of stderr after "err: ", then "exit N" unless N is 0. Other commands:
 //   file NAME         writes the input into a file of that name
 //   bytes NAME COUNT  writes a file of COUNT bytes
+//   people NAME COUNT writes a CSV file of COUNT records with five cities and a hundred ages
 //   flip FILE OFFSET  changes one bit (a negative offset counts from the end)
 //   cut FILE BYTES    cuts a file to BYTES bytes
 //   hold DB           keeps a database open for writing, until `release`
@@ -78,6 +79,14 @@ std::string ScriptWorld::Collapse(std::string text) const {
   return Normalise(text);
 }
 
+void WritePeople(const std::string& path, size_t count) {
+  std::ofstream file(path);
+  file << "id,city,age,name\n";
+  for (size_t i = 0; i < count; ++i) {
+    file << 10'000 + i << ",city" << i * 7 % 5 << "," << i * 37 % 100 << ",name" << i << "\n";
+  }
+}
+
 std::string ScriptWorld::RunTandem(const ScriptCommand& command) {
   std::vector<std::string> arguments;
   for (size_t i = 1; i < command.words.size(); ++i) {
@@ -110,6 +119,8 @@ std::string ScriptWorld::Answer(const ScriptCommand& command) {
   } else if (name == "bytes") {
     std::ofstream(Path(path), std::ios::binary)
         << std::string(std::stoul(command.words.at(2)), 'x');
+  } else if (name == "people") {
+    WritePeople(Path(path), std::stoul(command.words.at(2)));
   } else if (name == "flip") {
     Flip(path, std::stol(command.words.at(2)));
   } else if (name == "cut") {
