@@ -27,6 +27,7 @@ constexpr uint64_t kMergeEntryBytesMin = 1 << 20;
 constexpr uint64_t kMemoryOfFileRow = 64;
 // By default enough for eight cursors, each of which alone can keep a fast disk busy.
 constexpr uint64_t kReadBufferPart = 8;
+constexpr uint64_t kHitPart = 32;
 constexpr uint64_t kSortPart = 8;
 constexpr uint32_t kThreadsMax = 64;
 constexpr uint64_t kLogSegmentBytesMin = 1 << 20;
@@ -140,6 +141,7 @@ Tuning TuningFor(const Options& options) {
       std::min<uint64_t>(options.memory_bytes / kMemoryOfFileRow, kRowsPerFileMax));
   tuning.sort_bytes = options.memory_bytes / kSortPart;
   tuning.read_buffer_bytes = options.memory_bytes / kReadBufferPart;
+  tuning.hit_bytes = options.memory_bytes / kHitPart;
   tuning.log_segment_bytes =
       std::clamp(tuning.memstore_bytes, kLogSegmentBytesMin, Tuning().log_segment_bytes);
   return tuning;

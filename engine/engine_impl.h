@@ -476,6 +476,8 @@ class EngineImpl final : public Engine {
             .overlap_memory = overlaps_->memstore_memory(),
             .index_reads = index_reads_.get(),
             .read_buffer_bytes = tuning_.read_buffer_bytes,
+            .hit_rows_first = tuning_.hit_rows_first,
+            .hit_bytes = tuning_.hit_bytes,
             .clock = environment_.clock,
             .functions = &options_.functions};
   }

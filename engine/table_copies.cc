@@ -53,6 +53,7 @@ Tuning NestedTuning(Tuning tuning) {
   tuning.block_cache_bytes /= kMemoryPart;
   tuning.overlap_bytes /= kMemoryPart;
   tuning.read_buffer_bytes /= kMemoryPart;
+  tuning.hit_bytes /= kMemoryPart;
   tuning.log_segment_bytes = std::min(tuning.log_segment_bytes, kNestedSegmentBytes);
   const uint32_t files = tuning.open_files_max - tuning.rings_max;
   tuning.open_files_max =

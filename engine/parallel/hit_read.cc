@@ -22,22 +22,21 @@ bool HasHitsApart(const Cluster& cluster, const AccessPath& access) {
 class HitPart : public ReadPart {
  public:
   Result<std::unique_ptr<RowSource>> Open(ReadContext* context) override {
-    ASSIGN_OR_RETURN(std::unique_ptr<RowIterator> rows, Iterate(context));
-    return std::unique_ptr<RowSource>(
-        std::make_unique<LimitIterator>(ConcatenatingIterator(context, std::move(rows)), 0));
+    ASSIGN_OR_RETURN(ConcatenatingIterator rows, Iterate(context));
+    return std::unique_ptr<RowSource>(std::make_unique<LimitIterator>(std::move(rows), 0));
   }
   Result<uint64_t> Count(ReadContext* context) override {
-    ASSIGN_OR_RETURN(const std::unique_ptr<RowIterator> rows, Iterate(context));
+    ASSIGN_OR_RETURN(ConcatenatingIterator rows, Iterate(context));
     uint64_t count = 0;
     while (true) {
-      ASSIGN_OR_RETURN(const bool is_row, rows->Next());
+      ASSIGN_OR_RETURN(const bool is_row, rows.Next());
       if (!is_row) return count;
       ++count;
     }
   }
 
  private:
-  virtual Result<std::unique_ptr<RowIterator>> Iterate(ReadContext* context) = 0;
+  virtual Result<ConcatenatingIterator> Iterate(ReadContext* context) = 0;
 };
 
 // All hits of a cluster.
@@ -47,8 +46,8 @@ class ClusterPart final : public HitPart {
       : cluster_(cluster), access_(access) {}
 
  private:
-  Result<std::unique_ptr<RowIterator>> Iterate(ReadContext* context) override {
-    return OpenAccessPath(context, cluster_, access_);
+  Result<ConcatenatingIterator> Iterate(ReadContext* context) override {
+    return ConcatenatingIterator(context, {&cluster_, 1}, &access_);
   }
 
   const Cluster& cluster_;
@@ -62,8 +61,8 @@ class FilePart final : public HitPart {
       : source_(source), hits_(std::move(hits)) {}
 
  private:
-  Result<std::unique_ptr<RowIterator>> Iterate(ReadContext* context) override {
-    return NewFileIterator(context, source_, std::move(hits_));
+  Result<ConcatenatingIterator> Iterate(ReadContext* context) override {
+    return ConcatenatingIterator(context, NewFileIterator(context, source_, std::move(hits_)));
   }
 
   const FileSource& source_;

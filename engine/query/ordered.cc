@@ -23,11 +23,11 @@
 #include "engine/parallel/parted_rows.h"
 #include "engine/query/composite_order.h"
 #include "engine/query/query.h"
-#include "engine/query/row_windows.h"
 #include "engine/query/value_range_iterator.h"
 #include "engine/read/concatenating_iterator.h"
 #include "engine/read/merged_rows.h"
 #include "engine/read/row_pieces.h"
+#include "engine/source/row_windows.h"
 #include "index/entries.h"
 
 namespace tandem::engine {

@@ -22,8 +22,8 @@
 #include "engine/query/access_paths.h"
 #include "engine/query/intersection_choice.h"
 #include "engine/query/partial_index.h"
-#include "engine/read/concatenating_iterator.h"
 #include "engine/source/column_order.h"
+#include "engine/source/read_resources.h"
 #include "format/registry/registered.h"
 #include "index/entries.h"
 
@@ -261,7 +261,7 @@ class FirstRowsFinder {
     ASSIGN_OR_RETURN(const std::optional<size_t> keys, KeysReadInParts(paths));
     if (!keys.has_value()) return of_cluster + LookupsOf(ranges);
     const double first_part =
-        std::min(1.0, static_cast<double>(kFirstPartRows) /
+        std::min(1.0, static_cast<double>(kHitRowsFirst) /
                           static_cast<double>(std::max<uint64_t>(request_.rows, 1)));
     return of_cluster * first_part + LookupsOf(*keys);
   }

@@ -1,4 +1,9 @@
-// Choosing the iterator of each cluster.
+// Choosing the iterator of each cluster, and how many hits are found at once:
+//
+// 1. Of a file that nothing overlaps, the hits among some rows after the other (part_).
+// 2. Of several sources, the hits of a window of keys after the other, if they are many. Memstores
+//    are asked again for each window, so a window has as many rows as may be held.
+// 3. Index records of rows that are not read (covered_rows.h) come all at once.
 #include "engine/read/concatenating_iterator.h"
 
 #include <algorithm>
@@ -6,14 +11,34 @@
 
 #include "base/status_macros.h"
 #include "engine/source/intersection.h"
-#include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
 
 constexpr uint32_t kPartGrowth = 4;
-// Of the memory of all reads, what one may hold hits in.
-constexpr uint64_t kHitsPart = 4;
+
+// How many hits a read holds.
+uint64_t HitsHeld(const ReadContext& context) {
+  return std::max<uint64_t>(context.resources.hit_bytes / sizeof(uint32_t),
+                            context.resources.hit_rows_first);
+}
+
+Result<uint64_t> EntriesAtMost(const FileSource& source, const AccessPath& access) {
+  uint64_t entries = 0;
+  for (const IndexPath& path : access.paths) {
+    ASSIGN_OR_RETURN(const uint64_t of_path, CountEntries(source, path, Precision::kAtMost));
+    entries += of_path;
+  }
+  return entries;
+}
+
+// Of how many rows of a file as many hits are held, if these lie anywhere among `rows`.
+uint32_t RowsWithHits(const ReadContext& context, uint64_t rows, uint64_t hits) {
+  const uint64_t held = HitsHeld(context);
+  if (hits <= held) return static_cast<uint32_t>(rows);
+  return static_cast<uint32_t>(
+      std::max<uint64_t>(rows * held / hits, context.resources.hit_rows_first));
+}
 
 // Whether the read may hold so many rows that it found in indexes.
 Status CheckFound(const ReadContext& context, uint64_t rows) {
@@ -21,22 +46,40 @@ Status CheckFound(const ReadContext& context, uint64_t rows) {
   return context.meter->CheckMemory(rows * sizeof(uint32_t));
 }
 
+// The candidates that the access leads to.
+Result<std::unique_ptr<RowIterator>> OpenCandidates(ReadContext* context, const Cluster& cluster,
+                                                    const AccessPath& access) {
+  std::vector<FileCandidates> files;
+  std::unique_ptr<CoveredRows> covered;
+  if (access.covered) covered = std::make_unique<CoveredRows>(context, cluster, access);
+  uint64_t found = 0;
+  for (const FileSource& source : cluster.files) {
+    RETURN_IF_ERROR(context->CheckGoOn());
+    FileCandidates& candidates = files.emplace_back();
+    if (covered != nullptr) {
+      ASSIGN_OR_RETURN(const bool has_taken, covered->TakeAlone(source, &candidates));
+      if (has_taken) continue;
+    }
+    ASSIGN_OR_RETURN(candidates,
+                     IntersectedCandidatesOf(cluster, source, access, context->cancellation));
+    found += candidates.ordinals.size();
+    RETURN_IF_ERROR(CheckFound(*context, found));
+    if (covered != nullptr) RETURN_IF_ERROR(covered->Take(source, &candidates));
+  }
+  return NewCandidateIterator(
+      context, cluster, std::move(files), MemstoreCandidates(cluster, access, context->view.point),
+      covered == nullptr || covered->empty() ? nullptr : std::move(covered));
+}
+
 }  // namespace
 
 // Entries are not counted where the file has few rows.
 Result<uint32_t> RowsOfHeldHits(const ReadContext& context, const FileSource& source,
                                 const AccessPath& access) {
-  const uint64_t rows = source.high - source.low;
-  const uint64_t held = std::max<uint64_t>(
-      context.resources.read_buffer_bytes / kHitsPart / sizeof(uint32_t), kFirstPartRows);
-  uint64_t entries = 0;
-  for (const IndexPath& path : access.paths) {
-    if (rows <= held) break;
-    ASSIGN_OR_RETURN(const uint64_t of_path, CountEntries(source, path, Precision::kAtMost));
-    entries += of_path;
-  }
-  if (entries <= held) return static_cast<uint32_t>(rows);
-  return static_cast<uint32_t>(std::max<uint64_t>(rows * held / entries, kFirstPartRows));
+  const uint32_t rows = source.high - source.low;
+  if (rows <= HitsHeld(context)) return rows;
+  ASSIGN_OR_RETURN(const uint64_t entries, EntriesAtMost(source, access));
+  return RowsWithHits(context, rows, entries);
 }
 
 Result<bool> ConcatenatingIterator::Next() {
@@ -80,15 +123,57 @@ Result<bool> ConcatenatingIterator::OpenNext() {
     ASSIGN_OR_RETURN(iterator_, OpenNextPart());
     return true;
   }
-  if (next_ == clusters_.size()) return false;
-  const size_t at = reverse_ ? clusters_.size() - 1 - next_ : next_;
-  ++next_;
-  ASSIGN_OR_RETURN(iterator_, Open(clusters_[at]));
+  ASSIGN_OR_RETURN(cluster_, NextCluster());
+  if (cluster_ == nullptr) return false;
+  ASSIGN_OR_RETURN(iterator_, Open());
   return true;
 }
 
-Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& cluster) {
+// nullptr: there is none.
+Result<const Cluster*> ConcatenatingIterator::NextCluster() {
+  while (true) {
+    if (next_of_window_ < window_.size()) return &window_[next_of_window_++];
+    if (windows_.has_value()) {
+      next_of_window_ = 0;
+      ASSIGN_OR_RETURN(const bool has_window, windows_->Next(&window_));
+      if (!has_window) windows_.reset();
+      continue;
+    }
+    if (next_ == clusters_.size()) return nullptr;
+    const size_t at = reverse_ ? clusters_.size() - 1 - next_ : next_;
+    ++next_;
+    ASSIGN_OR_RETURN(const bool is_read_by_windows, BeginWindows(clusters_[at]));
+    if (!is_read_by_windows) return &clusters_[at];
+  }
+}
+
+// False: the hits of the cluster are few, or cannot be found apart.
+Result<bool> ConcatenatingIterator::BeginWindows(const Cluster& cluster) {
+  if (access_ == nullptr || access_->covered || cluster.has_one_file()) return false;
+  const uint32_t first = context_->resources.hit_rows_first;
+  uint64_t rows = 0, rows_most = 0;
+  for (const FileSource& source : cluster.files) {
+    rows += source.high - source.low;
+    rows_most = std::max<uint64_t>(rows_most, source.high - source.low);
+  }
+  const uint64_t hits_at_once = context_->may_end_early ? first : HitsHeld(*context_);
+  if (rows_most <= first || rows <= hits_at_once) return false;
+  uint64_t hits = 0;
+  for (const FileSource& source : cluster.files) {
+    ASSIGN_OR_RETURN(const uint64_t of_file, EntriesAtMost(source, *access_));
+    hits += of_file;
+  }
+  if (hits <= hits_at_once) return false;
+  const uint32_t most = RowsWithHits(*context_, rows_most, hits);
+  windows_.emplace(RowWindows::OfCluster(
+      context_->view, context_->schema.merged, cluster,
+      {.first = context_->may_end_early ? std::min(first, most) : most, .most = most}));
+  return true;
+}
+
+Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open() {
   part_.reset();
+  const Cluster& cluster = *cluster_;
   const bool is_covered = access_ != nullptr && access_->covered;
   if (access_ != nullptr && cluster.has_one_file() && !is_covered) {
     const FileSource& source = cluster.files[0];
@@ -96,11 +181,11 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open(const Cluster& 
     if (context_->may_end_early || part_rows_max_ < source.high - source.low) {
       part_ = std::make_unique<FileSource>(source);
       parts_end_ = std::exchange(part_->high, part_->low);
-      part_rows_ = context_->may_end_early ? kFirstPartRows : part_rows_max_;
+      part_rows_ = context_->may_end_early ? context_->resources.hit_rows_first : part_rows_max_;
       return OpenNextPart();
     }
   }
-  if (access_ != nullptr) return OpenAccessPath(context_, cluster, *access_);
+  if (access_ != nullptr) return OpenCandidates(context_, cluster, *access_);
   if (cluster.has_one_file() && !reverse_) {
     return NewFileIterator(context_, cluster.files[0], std::nullopt);
   }
@@ -119,37 +204,12 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::OpenNextPart() {
     return NewFileIterator(context_, *part_, std::move(first));
   }
   part_->high = part_->low + std::min(part_rows_, left);
-  part_rows_ = std::min(part_rows_, kRowsPerFileMax / kPartGrowth) * kPartGrowth;
-  part_rows_ = std::min(part_rows_, part_rows_max_);
-  const Cluster& cluster = clusters_[next_ - 1];  // An access is not read in reverse.
+  part_rows_ =
+      part_rows_ > part_rows_max_ / kPartGrowth ? part_rows_max_ : part_rows_ * kPartGrowth;
   ASSIGN_OR_RETURN(FileCandidates candidates,
-                   IntersectedCandidatesOf(cluster, *part_, *access_, context_->cancellation));
+                   IntersectedCandidatesOf(*cluster_, *part_, *access_, context_->cancellation));
   RETURN_IF_ERROR(CheckFound(*context_, candidates.ordinals.size()));
   return NewFileIterator(context_, *part_, std::move(candidates));
-}
-
-Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadContext* context, const Cluster& cluster,
-                                                    const AccessPath& access) {
-  std::vector<FileCandidates> files;
-  std::unique_ptr<CoveredRows> covered;
-  if (access.covered) covered = std::make_unique<CoveredRows>(context, cluster, access);
-  uint64_t found = 0;
-  for (const FileSource& source : cluster.files) {
-    RETURN_IF_ERROR(context->CheckGoOn());
-    FileCandidates& candidates = files.emplace_back();
-    if (covered != nullptr) {
-      ASSIGN_OR_RETURN(const bool has_taken, covered->TakeAlone(source, &candidates));
-      if (has_taken) continue;
-    }
-    ASSIGN_OR_RETURN(candidates,
-                     IntersectedCandidatesOf(cluster, source, access, context->cancellation));
-    found += candidates.ordinals.size();
-    RETURN_IF_ERROR(CheckFound(*context, found));
-    if (covered != nullptr) RETURN_IF_ERROR(covered->Take(source, &candidates));
-  }
-  return NewCandidateIterator(
-      context, cluster, std::move(files), MemstoreCandidates(cluster, access, context->view.point),
-      covered == nullptr || covered->empty() ? nullptr : std::move(covered));
 }
 
 // Passes over the rows of the offset; false: there are no more rows.

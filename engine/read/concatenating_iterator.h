@@ -3,18 +3,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/read/row_iterator.h"
 #include "engine/read/row_source.h"
+#include "engine/source/row_windows.h"
 
 namespace tandem::engine {
-
-/// A read that may end early collects the hits among this many rows first, then among four times as
-/// many each time: a value with a million rows is not decoded whole to return ten.
-inline constexpr uint32_t kFirstPartRows = 1 << 14;
 
 /// Of how many rows of the file the hits are found at once, so that a read holds a part of what all
 /// reads may hold however many they are, if they lie anywhere. Errors: kCorruption, kIoError.
@@ -59,7 +58,9 @@ class ConcatenatingIterator {
 
  private:
   Result<bool> OpenNext();
-  Result<std::unique_ptr<RowIterator>> Open(const Cluster& cluster);
+  Result<const Cluster*> NextCluster();
+  Result<bool> BeginWindows(const Cluster& cluster);
+  Result<std::unique_ptr<RowIterator>> Open();
   Result<std::unique_ptr<RowIterator>> OpenNextPart();
 
   ReadContext* context_;
@@ -67,7 +68,12 @@ class ConcatenatingIterator {
   const AccessPath* access_;
   bool reverse_;
   uint64_t first_rows_;  // That are left of those that the access begins with.
-  size_t next_ = 0;      // Of the cluster to open.
+  size_t next_ = 0;      // Of the clusters.
+  /// Of a cluster of several sources with many hits: these are found for some keys after the other.
+  std::optional<RowWindows> windows_;
+  std::vector<Cluster> window_;       // The clusters of the current one,
+  size_t next_of_window_ = 0;         // and the next of them.
+  const Cluster* cluster_ = nullptr;  // That iterator_ is of.
   /// For a single file whose hits are collected in parts: the current part, the rows of the next
   /// one and at most, and where the last one ends.
   std::unique_ptr<FileSource> part_;
@@ -101,9 +107,5 @@ class LimitIterator final : public RowSource {
   size_t rows_ = kFirstRows;  // Of the next batch.
   bool continues_ = false;    // The row that was given last has more pieces.
 };
-
-/// An iterator of the candidates that `access` leads to. Errors: kCorruption, kIoError, kCancelled.
-Result<std::unique_ptr<RowIterator>> OpenAccessPath(ReadContext* context, const Cluster& cluster,
-                                                    const AccessPath& access);
 
 }  // namespace tandem::engine

@@ -35,6 +35,8 @@ struct Tuning {
   uint64_t merge_entry_bytes = 40 << 20;   ///< Index entries that one merge collects at once.
   uint64_t sort_bytes = 80 << 20;          ///< What sorting the rows of a bulk load takes.
   uint64_t read_buffer_bytes = 64 << 20;   ///< What all cursors together read ahead.
+  uint32_t hit_rows_first = 1 << 14;       ///< See ReadResources,
+  uint64_t hit_bytes = 16 << 20;           ///< and this as well.
   uint64_t log_segment_bytes = 64 << 20;   ///< A segment is rolled when it passes this.
   uint32_t log_former_segments = 16;       ///< Log segments of earlier opens that may stay.
   uint32_t open_files_max = 512;           ///< Descriptors of store files and rings.

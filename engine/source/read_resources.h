@@ -14,6 +14,10 @@
 
 namespace tandem::engine {
 
+/// A read with a limit finds its hits among so many rows of a file first, and then among more: a
+/// value with a million rows is not decoded whole to return ten.
+inline constexpr uint32_t kHitRowsFirst = 1 << 14;
+
 /// `file_system` makes the I/O queue of each cursor.
 struct ReadResources {
   base::FileSystem* file_system = nullptr;
@@ -25,6 +29,8 @@ struct ReadResources {
   std::shared_ptr<OverlapMemory> overlap_memory = nullptr;
   IndexReads* index_reads = nullptr;  ///< Counts the queries that use an index; null: nobody asks.
   uint64_t read_buffer_bytes = 64 << 20;  ///< What all cursors together may read ahead.
+  uint32_t hit_rows_first = kHitRowsFirst;
+  uint64_t hit_bytes = 16 << 20;  ///< What one read holds of the hits that it found in indexes.
   base::Clock* clock = nullptr;           ///< For budgets of time; null: they are no limit.
   /// That conditions and groups may call; null: none. Used where these are bound.
   const format::FunctionRegistry* functions = nullptr;

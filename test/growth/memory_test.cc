@@ -54,9 +54,16 @@ std::function<double(uint64_t)> Held(std::function<Thing(TestEngine*)> make) {
 
 /// The most bytes that a query of the n rows of a file holds: by the value that all have, or by a
 /// range of values that all differ.
-double PeakOfHits(uint64_t n, bool is_range) {
+struct HitQuery {
+  bool is_range = false;      ///< Of n values; else of one that n rows have.
+  bool in_two_files = false;  ///< That overlap; else in one.
+  uint64_t limit = 0;
+};
+
+double PeakOfHits(uint64_t n, const HitQuery& asked) {
   TestEngine engine;
   engine.tuning.read_buffer_bytes = 256 << 10;
+  engine.tuning.hit_bytes = 64 << 10;
   engine.tuning.memstore_bytes = 256 << 20;
   engine.tuning.memstores_total_bytes = 512 << 20;
   TableOptions table = SimpleTable();
@@ -64,22 +71,30 @@ double PeakOfHits(uint64_t n, bool is_range) {
                    {.name = "by_p", .columns = {{.family = "d", .qualifier = "p"}}}};
   BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
   BOOST_REQUIRE_EQUAL(engine->CreateTable(table).ToString(), "OK");
-  WriteBatch batch;
-  for (uint64_t row = 0; row < n; ++row) {
-    batch.Put("t", RowKey(row), "d", "c", "hit");
-    batch.Put("t", RowKey(row), "d", "p", RowKey(row));
-    if (batch.operation_count() < 10'000 && row + 1 < n) continue;
-    BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
-    batch.Clear();
-  }
+  const auto write = [&](uint64_t step) {
+    WriteBatch batch;
+    for (uint64_t row = 0; row < n; row += step) {
+      batch.Put("t", RowKey(row), "d", "c", "hit");
+      batch.Put("t", RowKey(row), "d", "p", RowKey(row));
+      if (batch.operation_count() < 10'000 && row + step < n) continue;
+      BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+      batch.Clear();
+    }
+  };
+  write(1);
   BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+  if (asked.in_two_files) {
+    write(2);
+    BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+  }
   engine.executor.Drain();
   const auto held = [&] {
     return LiveBytes() - static_cast<int64_t>(Accounted(engine->Info().memory));
   };
-  const Predicate hits = is_range ? Predicate::Prefix("p", "row") : kIsHit;
-  const QueryOptions query{.use_index = is_range ? "by_p" : "by_c"};
-  BOOST_REQUIRE_EQUAL(RowsOf(engine->Query({}, "t", hits, query)), n);
+  const Predicate hits = asked.is_range ? Predicate::Prefix("p", "row") : kIsHit;
+  const QueryOptions query{.limit = asked.limit, .use_index = asked.is_range ? "by_p" : "by_c"};
+  const uint64_t expected = asked.limit == 0 ? n : asked.limit;
+  BOOST_REQUIRE_EQUAL(RowsOf(engine->Query({}, "t", hits, query)), expected);
   const int64_t before = held();
   int64_t most = before;
   auto cursor = engine->Query({}, "t", hits, query);
@@ -88,7 +103,7 @@ double PeakOfHits(uint64_t n, bool is_range) {
   for (; cursor->Next(); ++rows) {
     if (rows % 512 == 0) most = std::max(most, held());
   }
-  BOOST_REQUIRE_EQUAL(rows, n);
+  BOOST_REQUIRE_EQUAL(rows, expected);
   return static_cast<double>(most - before);
 }
 
@@ -236,16 +251,30 @@ BOOST_AUTO_TEST_CASE(AnOrderedQueryCollectsWhatFits) {
          }});
 }
 
-// Hits of a file are found some at a time, however many they are.
+// Hits are found some at a time, however many they are.
 BOOST_AUTO_TEST_CASE(AQueryHoldsAPartOfItsHits) {
   Check({.cost = "peak bytes of a query of n hits, 256 KiB for all that cursors read",
          .n = 25'000,
          .bound = AtMost(800'000),
-         .measure = [](uint64_t n) { return PeakOfHits(n, /*is_range=*/false); }});
+         .measure = [](uint64_t n) { return PeakOfHits(n, {}); }});
   Check({.cost = "peak bytes of a query of a range of n values, 256 KiB for all reads",
          .n = 25'000,
          .bound = AtMost(800'000),
-         .measure = [](uint64_t n) { return PeakOfHits(n, /*is_range=*/true); }});
+         .measure = [](uint64_t n) { return PeakOfHits(n, {.is_range = true}); }});
+  Check({.cost = "peak bytes of a query of n hits in two files that overlap, 256 KiB for all reads",
+         .n = 25'000,
+         .bound = AtMost(1'200'000),
+         .measure = [](uint64_t n) { return PeakOfHits(n, {.in_two_files = true}); }});
+  Check({.cost = "peak bytes of a query of a range of n values in two files, 256 KiB for all reads",
+         .n = 25'000,
+         .bound = AtMost(1'200'000),
+         .measure = [](uint64_t n) {
+           return PeakOfHits(n, {.is_range = true, .in_two_files = true});
+         }});
+  Check({.cost = "peak bytes of the first 10 of n hits in two files that overlap",
+         .n = 25'000,
+         .bound = AtMost(1'200'000),
+         .measure = [](uint64_t n) { return PeakOfHits(n, {.in_two_files = true, .limit = 10}); }});
 }
 
 // A row is found by each of its words, and is kept once.

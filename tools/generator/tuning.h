@@ -35,6 +35,8 @@ inline engine::Tuning RandomTuning(uint64_t seed) {
   tuning.join_bytes = seed % 3 == 0 ? 0 : 2048 << (seed % 5);
   tuning.scan_regions = 1 + (seed / 64) % 4;
   tuning.chain_cells_max = 1 + seed % 7;  // Rows become trees all the time.
+  if (seed % 3 != 1) tuning.hit_rows_first = 4 << (seed % 5);
+  if (seed / 2 % 3 != 1) tuning.hit_bytes = 0;
   return tuning;
 }
 

@@ -13,6 +13,7 @@
 #include "engine/region/view.h"
 #include "engine/source/sources.h"
 #include "index/key.h"
+#include "tandem/limits.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
@@ -20,9 +21,17 @@ namespace tandem::engine {
 /// Threads: one at a time. Lifetime: the view and the columns outlive it.
 class RowWindows {
  public:
+  /// Of a window, in rows of each source.
+  struct Sizes {
+    uint32_t first = 256;
+    uint32_t most = kRowsPerFileMax;
+  };
   /// `columns` are the families to load. `backward`: the windows come from the end of the range.
   RowWindows(const TableView& view, const ColumnSet& columns, format::KeyRange rows, bool backward)
-      : view_(view), columns_(columns), rows_(std::move(rows)), backward_(backward) {}
+      : RowWindows(view, columns, std::move(rows), backward, {}) {}
+  /// Of the cluster's rows, which is one of the view's.
+  static RowWindows OfCluster(const TableView& view, const ColumnSet& columns,
+                              const Cluster& cluster, Sizes sizes);
 
   /// The clusters of the next window, of all sources that may hold its rows; false at the end, and
   /// `*clusters` is empty. No source has more than a number of rows there, which grows with each
@@ -34,6 +43,15 @@ class RowWindows {
   const format::KeyRange& rows() const { return rows_; }
 
  private:
+  RowWindows(const TableView& view, const ColumnSet& columns, format::KeyRange rows, bool backward,
+             Sizes sizes)
+      : view_(view),
+        columns_(columns),
+        rows_(std::move(rows)),
+        backward_(backward),
+        sizes_(sizes),
+        window_rows_(sizes.first) {}
+
   const std::shared_ptr<const RegionVersion>* NextRegion() const;
   Result<std::optional<std::string>> BorderOf(const std::vector<Cluster>& clusters,
                                               const format::KeyRange& rows) const;
@@ -43,8 +61,9 @@ class RowWindows {
   const ColumnSet& columns_;
   format::KeyRange rows_;
   const bool backward_;
-  static constexpr uint32_t kRowsFirst = 256, kRowsMin = 64, kGrowth = 4, kShrink = 16;
-  uint32_t window_rows_ = kRowsFirst;  // Of the next window in each source.
+  static constexpr uint32_t kRowsMin = 64, kGrowth = 4, kShrink = 16;
+  const Sizes sizes_;
+  uint32_t window_rows_;  // Of the next window in each source.
 };
 
 }  // namespace tandem::engine

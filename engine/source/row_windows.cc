@@ -1,6 +1,6 @@
 // A window ends at the first key, of any source, that is a given number of its rows away from where
 // the window begins. It never crosses the border of a region.
-#include "engine/query/row_windows.h"
+#include "engine/source/row_windows.h"
 
 #include <algorithm>
 #include <optional>
@@ -58,6 +58,18 @@ std::string FirstKeyOf(const Cluster& cluster) {
   return std::string(*first);
 }
 
+// No row of the cluster has a larger key.
+std::string LastKeyOf(const Cluster& cluster) {
+  std::string_view last;
+  for (const FileSource& file : cluster.files) last = std::max(last, file.max_key());
+  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    Memstore::Iterator row(memstore.get());
+    row.SeekToLast();
+    last = std::max(last, row.key());
+  }
+  return std::string(last);
+}
+
 format::KeyRange RowsOf(const RegionVersion& region) {
   format::KeyRange rows{region.start_key, std::nullopt};
   if (!region.end_key.empty()) rows.high = region.end_key;
@@ -65,6 +77,12 @@ format::KeyRange RowsOf(const RegionVersion& region) {
 }
 
 }  // namespace
+
+RowWindows RowWindows::OfCluster(const TableView& view, const ColumnSet& columns,
+                                 const Cluster& cluster, Sizes sizes) {
+  const format::KeyRange sources{FirstKeyOf(cluster), LastKeyOf(cluster) + '\0'};
+  return RowWindows(view, columns, Intersect(cluster.rows, sources), /*backward=*/false, sizes);
+}
 
 // The region where the rest begins, in the direction of the walk; nullptr: none has rows of it.
 const std::shared_ptr<const RegionVersion>* RowWindows::NextRegion() const {
@@ -102,7 +120,7 @@ Result<bool> RowWindows::Next(std::vector<Cluster>* clusters) {
     if (clusters->empty()) continue;
     FindColumnOrder(view, clusters);
     RETURN_IF_ERROR(LoadFamilies(columns_, clusters));
-    window_rows_ = std::min(window_rows_, kRowsPerFileMax / kGrowth) * kGrowth;
+    window_rows_ = window_rows_ > sizes_.most / kGrowth ? sizes_.most : window_rows_ * kGrowth;
     return true;
   }
   return false;
