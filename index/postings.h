@@ -112,6 +112,11 @@ uint64_t RoaringHeadersMax(uint32_t row_count);
                                     std::vector<uint32_t>* out);
 [[nodiscard]] bool ReadRoaringChunk(const ListChunk& chunk, std::string_view bytes,
                                     std::vector<uint32_t>* out);
+/// Whether a container of no runs has the ordinal. Requires: the bytes have the size of such a
+/// container (RoaringChunkBytes).
+bool RoaringChunkHas(const ListChunk& chunk, std::string_view bytes, uint32_t ordinal);
+/// Bytes of a container of no runs.
+uint64_t RoaringChunkBytes(const ListChunk& chunk);
 /// Removes the unwanted ones of the ordinals from index `from` on. Requires: these ascend.
 void KeepWanted(OrdinalRange wanted, size_t from, std::vector<uint32_t>* ordinals);
 /// False also when the size is more than any list within `bounds` can have.

@@ -193,6 +193,22 @@ bool ReadRoaringChunks(ListBounds bounds, uint64_t size_bytes, std::string_view 
   return before == bounds.count;
 }
 
+uint64_t RoaringChunkBytes(const ListChunk& chunk) {
+  return chunk.count <= kArrayRowsMax ? uint64_t{chunk.count} * 2 : kBitsetWords * 8;
+}
+
+bool RoaringChunkHas(const ListChunk& chunk, std::string_view bytes, uint32_t ordinal) {
+  if (ordinal < chunk.low || ordinal - chunk.low >= kContainerRows) return false;
+  const uint32_t sought = ordinal - chunk.low;
+  if (chunk.count > kArrayRowsMax) return ((bytes[sought / 8] >> (sought % 8)) & 1) != 0;
+  uint32_t low = 0, high = chunk.count;  // What is sought is among these, or in none.
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    (LoadAt<uint16_t>(bytes, size_t{middle} * 2) <= sought ? low : high) = middle;
+  }
+  return LoadAt<uint16_t>(bytes, size_t{low} * 2) == sought;
+}
+
 bool ReadRoaringChunk(const ListChunk& chunk, std::string_view bytes, std::vector<uint32_t>* out) {
   const Container container{.base = chunk.low, .count = chunk.count, .of_runs = chunk.of_runs};
   const size_t before = out->size();

@@ -2,6 +2,7 @@
 #include "index/value_ordinals.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -11,6 +12,8 @@ namespace tandem::format {
 namespace {
 
 constexpr size_t kNone = std::numeric_limits<size_t>::max();
+// As many ordinals of a container are decoded in the time that one is looked for.
+constexpr uint32_t kOrdinalsPerSearch = 16;
 
 uint64_t HeadersMax(const ListPlace& place, ListBounds bounds) {
   const uint64_t headers = place.form == ListForm::kBlocked ? BlockedHeadersBytes(bounds.count)
@@ -96,6 +99,38 @@ Status ValueOrdinals::Append(OrdinalRange rows, std::vector<uint32_t>* out) {
     const size_t before = out->size();
     out->insert(out->end(), ordinals_.begin(), ordinals_.end());
     KeepWanted(rows, before, out);
+  }
+  return {};
+}
+
+// Looks for each in the bytes of a container. False: it is not one, or has to be decoded.
+Result<bool> ValueOrdinals::AppendByBits(size_t number, std::span<const uint32_t> sought,
+                                         std::vector<uint32_t>* out) {
+  const ListChunk& chunk = chunks_[number];
+  if (form_ != ListForm::kRoaring || chunk.of_runs || number == loaded_) return false;
+  if (sought.size() > chunk.count / kOrdinalsPerSearch) return false;
+  if (chunk.size_bytes != RoaringChunkBytes(chunk)) return broken_();
+  ASSIGN_OR_RETURN(const std::string_view bytes, read_(chunk.offset, chunk.size_bytes));
+  for (const uint32_t ordinal : sought) {
+    if (RoaringChunkHas(chunk, bytes, ordinal)) out->push_back(ordinal);
+  }
+  return true;
+}
+
+Status ValueOrdinals::AppendCommon(std::span<const uint32_t> sought, std::vector<uint32_t>* out) {
+  if (chunks_.empty()) return {};
+  while (!sought.empty()) {
+    const size_t chunk = ChunkOf(sought.front());
+    const auto end = chunk + 1 == chunks_.size()
+                         ? sought.end()
+                         : std::ranges::lower_bound(sought, chunks_[chunk + 1].low);
+    // Those below the first chunk are in none.
+    const std::span<const uint32_t> here(sought.begin(), std::max(end, sought.begin() + 1));
+    sought = sought.subspan(here.size());
+    ASSIGN_OR_RETURN(const bool is_done, AppendByBits(chunk, here, out));
+    if (is_done) continue;
+    RETURN_IF_ERROR(Load(chunk));
+    std::ranges::set_intersection(here, ordinals_, std::back_inserter(*out));
   }
   return {};
 }

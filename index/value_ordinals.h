@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,9 +41,13 @@ class ValueOrdinals {
   Result<uint32_t> At(uint32_t rank);
   /// Appends those in the range.
   Status Append(OrdinalRange rows, std::vector<uint32_t>* out);
+  /// Appends those of `sought`, which ascend, that it has. Chunks without any are not read.
+  Status AppendCommon(std::span<const uint32_t> sought, std::vector<uint32_t>* out);
 
  private:
   Status Load(size_t chunk);
+  Result<bool> AppendByBits(size_t chunk, std::span<const uint32_t> sought,
+                            std::vector<uint32_t>* out);
   size_t ChunkOf(uint32_t ordinal) const;
 
   ListForm form_ = ListForm::kBlocked;

@@ -1,8 +1,9 @@
 // The rows of a query by the values of an index, then by key.
 //
 // (Of an index over several columns a range is walked in parts, see composite_order.h.)
-// 1. The next range of values is taken, with about kEntriesFirst entries, then twice as many each
-//    time up to kEntriesMax: a small limit costs little, a long result takes few walks. Where the
+// 1. The next range of values is taken, with about kEntriesFirst entries, or as many as should have
+//    the rows that are asked for, then twice as many each time up to kEntriesMax: a small limit
+//    costs little, a long result takes few walks. Where the
 //    rows of a range take much of a cursor's part of memory, the next range has half as many.
 // 2. The rows of the range are read in one walk. Those whose merged row has its current entry in
 //    the range (rule 20) are kept and sorted by entry and key.
@@ -33,7 +34,7 @@
 namespace tandem::engine {
 namespace {
 
-constexpr uint64_t kEntriesFirst = 64;
+constexpr uint64_t kEntriesFirst = 64, kEntriesLeast = 8;
 constexpr uint64_t kEntriesMax = 4096;
 // The first steps of a walk have few entries: one thread reads as many as make one large step.
 constexpr uint32_t kStepsAlone = 6;
@@ -183,6 +184,7 @@ class OrderedSource final : public RowSource {
   Result<bool> FindRow();
   Result<bool> Step();
   Status BeginWalk();
+  uint64_t EntriesFirst() const;
   void BeginAtPosition(format::KeyRange entry);
   void BeginPart();
   void TakeStep(const ValueRangeStep& step);
@@ -196,6 +198,7 @@ class OrderedSource final : public RowSource {
   Status Collect(ConcatenatingIterator chain);
   Result<bool> NextOf(ConcatenatingIterator* chain, const format::KeyRange& range);
   Result<RowView> ViewOf(const Collected& collected);
+  AccessPath AccessTo(const format::KeyRange& entries) const;
   const format::IndexRecord& index() const { return *query_.ordering->index; }
 
   const Query& query_;
@@ -206,7 +209,7 @@ class OrderedSource final : public RowSource {
   uint64_t offset_;  // Rows to pass over.
   bool has_begun_ = false;
   std::unique_ptr<ValueRangeIterator> stepper_;
-  uint64_t entries_ = kEntriesFirst;
+  uint64_t entries_ = kEntriesFirst;             // Of the next step.
   KeyRanges parts_;                              // Of the present step, the next one last.
   std::optional<format::KeyRange> taken_whole_;  // Parts in it are done.
   bool is_large_ = false;                        // It is one value with very many rows.
@@ -263,7 +266,31 @@ Status OrderedSource::BeginWalk() {
   if (entry.has_value()) BeginAtPosition(*std::move(entry));
   ASSIGN_OR_RETURN(stepper_,
                    StepsOf(query_, std::move(ranges), StreamedMin(*context_, RowsAsked())));
+  entries_ = EntriesFirst();
   return {};
+}
+
+// Of the first step. Half as many again as have the rows that are asked for if these pass the
+// filters by chance: most walks end with it.
+uint64_t OrderedSource::EntriesFirst() const {
+  const uint64_t asked = RowsAsked();
+  if (!context_->may_end_early || asked > kEntriesMax) return kEntriesFirst;
+  const double part_left = query_.ordering->part_left;
+  if (part_left < 1) {
+    const double entries = static_cast<double>(asked) * 1.5 / part_left;
+    return static_cast<uint64_t>(std::clamp<double>(entries, kEntriesFirst, kEntriesMax));
+  }
+  if (context_->predicate.has_value()) return kEntriesFirst;
+  return std::clamp(asked, kEntriesLeast, kEntriesFirst);
+}
+
+// The rows that may have their entry in the range and satisfy the filters of the walk.
+AccessPath OrderedSource::AccessTo(const format::KeyRange& entries) const {
+  AccessPath access = AccessInOrder(index(), entries);
+  access.own = access.intersected.size();
+  const auto& filters = query_.plan.access->intersected;
+  access.intersected.insert(access.intersected.end(), filters.begin(), filters.end());
+  return access;
 }
 
 // Begins with the rows that have the entry of the position and come after it. Other rows of the
@@ -271,7 +298,7 @@ Status OrderedSource::BeginWalk() {
 void OrderedSource::BeginAtPosition(format::KeyRange entry) {
   const std::string& key = *query_.ordering->position->key;
   range_ = std::move(entry);
-  access_ = AccessInOrder(index(), range_);
+  access_ = AccessTo(range_);
   format::KeyRange rows;
   if (query_.ordering->keys_fall) {
     rows.high = key;
@@ -407,9 +434,9 @@ Result<bool> OrderedSource::Step() {
     range_ = std::move(parts_.back());
     parts_.pop_back();
   } while (taken_whole_.has_value() && taken_whole_->Contains(range_.low));
-  access_ = AccessInOrder(index(), range_);
+  access_ = AccessTo(range_);
   access_.covered = query_.plan.access->covered;
-  if (access_.is_intersection() && RowsAsked() > kEntriesMax) RETURN_IF_ERROR(TakeWholeIfCheaper());
+  if (access_.own > 0 && RowsAsked() > kEntriesMax) RETURN_IF_ERROR(TakeWholeIfCheaper());
   if (is_large_ && Windows()) {
     access_.covered = false;  // Each window would read the records of all.
     OpenWindows(query_.plan.within);
@@ -441,7 +468,7 @@ Status OrderedSource::TakeWholeIfCheaper() {
   } else {
     range_.high = taken_whole_->high;
   }
-  access_ = {.paths = {}, .exact = false};
+  access_ = {.paths = {}, .exact = false, .intersected = query_.plan.access->intersected};
   access_.paths.push_back({.index = &index(), .ranges = {*taken_whole_}});
   access_.covered = query_.plan.access->covered;
   is_large_ = false;

@@ -32,6 +32,13 @@ constexpr uint64_t kSortedMax = 1 << 17;
 // before the first row is known, and sorted by key: not for a few rows of many.
 constexpr uint64_t kRecordsPerBlock = 64;
 
+// A walk looks for its entries among those of other indexes if these have so few values, and at
+// most this part of the rows.
+constexpr size_t kFilterKeysMax = 8;
+constexpr uint64_t kFilterPart = 2;
+// As many entries are walked and looked for in the time that a row is read.
+constexpr uint64_t kEntriesPerRow = 2;
+
 Ordering OrderingOf(const IndexOrder& order, const ReadFrom* from) {
   Ordering ordering{.index = order.index, .ranges = {}, .position = {}};
   ordering.is_global = order.is_global;
@@ -65,15 +72,47 @@ Result<std::optional<EntryCount>> CountOrdered(const Ordering& ordering, const Q
   return std::optional(entries);
 }
 
-// Whether walking the index in order touches fewer entries than fetching all matches and sorting
-// them. With a limit the walk ends, on average, after limit / matches of the index.
-bool IsWalkCheaper(uint64_t ordered, const Query& query) {
+// Conditions on other indexes, of few values, that most rows do not satisfy. The entries of a walk
+// are looked for in their postings, so that few rows are read.
+struct WalkFilters {
+  std::vector<AccessPath::Condition> conditions = {};
+  std::vector<uint64_t> entries = {};  // In files, of each.
+  double part_left = 1;                // See Ordering.
+};
+
+WalkFilters FiltersOf(const Ordering& ordering, const QueryPlan& plan) {
+  WalkFilters filters;
+  if (!plan.access.has_value() || plan.access->keys != nullptr) return filters;
+  uint64_t rows = 0;
+  for (const Cluster& cluster : plan.clusters) {
+    for (const FileSource& source : cluster.files) rows += source.file->row_count();
+  }
+  if (rows == 0) return filters;
+  const auto add = [&](const AccessPath::Condition& paths, uint64_t entries) {
+    const bool is_looked_for = paths.size() == 1 && paths[0].index != ordering.index &&
+                               paths[0].of_single_keys && !paths[0].nulls &&
+                               paths[0].ranges.size() <= kFilterKeysMax;
+    if (!is_looked_for || entries > rows / kFilterPart) return;
+    filters.conditions.push_back(paths);
+    filters.entries.push_back(entries);
+    filters.part_left *= static_cast<double>(entries) / static_cast<double>(rows);
+  };
+  add(plan.access->paths, plan.entries.in_files);
+  for (size_t i = plan.access->own; i < plan.access->intersected.size(); ++i) {
+    add(plan.access->intersected[i], plan.intersected[i]);
+  }
+  return filters;
+}
+
+// Whether walking the index in order costs less than fetching all matches and sorting them. With a
+// limit the walk ends, on average, after limit / matches of the index. Where there are filters an
+// entry is looked for, and the row that it leads to seldom read.
+bool IsWalkCheaper(uint64_t ordered, bool has_filters, const Query& query) {
   const uint64_t matches = query.plan.rows;
   if (!query.plan.access.has_value() || matches > kSortedMax) return true;
-  if (query.limit > 0 && query.limit < matches) {
-    return static_cast<unsigned __int128>(ordered) * query.limit / matches <= matches;
-  }
-  return ordered <= matches;
+  unsigned __int128 walked = ordered;
+  if (query.limit > 0 && query.limit < matches) walked = walked * query.limit / matches;
+  return walked <= matches * (has_filters ? kEntriesPerRow : 1);
 }
 
 // The entries after the position, that of the position among them.
@@ -173,25 +212,31 @@ format::KeyRange KeysFrom(const QueryRequest& request) {
   return keys;
 }
 
-// Makes the index of the ordering the plan's only one.
-void AccessByOrdering(std::string reason, const EntryCount& entries, Query* query) {
+// Makes the index of the ordering the one that leads to rows.
+void AccessByOrdering(std::string reason, const EntryCount& entries, WalkFilters filters,
+                      Query* query) {
   QueryPlan& plan = query->plan;
-  const Ordering& ordering = *query->ordering;
+  Ordering& ordering = *query->ordering;
   const std::string& name = ordering.index->name;
   std::erase_if(plan.rejected, [start = "index " + name + ": "](const std::string& rejected) {
     return rejected.starts_with(start);
   });
   if (plan.access.has_value()) {
     for (const IndexPath* path : plan.access->AllPaths()) {
-      if (path->index == ordering.index) continue;
+      const bool is_filter = std::ranges::any_of(
+          filters.conditions,
+          [&](const AccessPath::Condition& paths) { return paths.front().index == path->index; });
+      if (path->index == ordering.index || is_filter) continue;
       plan.rejected.push_back("index " + path->index->name + ": the order is that of " + name);
     }
   }
-  plan.access = AccessPath{.paths = {}, .exact = false};
+  plan.access =
+      AccessPath{.paths = {}, .exact = false, .intersected = std::move(filters.conditions)};
   plan.access->paths.push_back({ordering.index, ordering.ranges, false});
   plan.entries = entries;
   plan.rows = entries.total();
-  plan.intersected.clear();
+  plan.intersected = std::move(filters.entries);
+  ordering.part_left = filters.part_left;
   plan.reason = std::move(reason);
 }
 
@@ -234,9 +279,12 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
     ASSIGN_OR_RETURN(entries, CountOrdered(ordering, query->plan, cancellation));
   }
   if (entries.has_value()) {
-    ordering.walks_index = is_forced || IsWalkCheaper(entries->total(), *query) ||
+    WalkFilters filters = FiltersOf(ordering, query->plan);
+    const bool has_filters = !filters.conditions.empty();
+    ordering.walks_index = is_forced || IsWalkCheaper(entries->total(), has_filters, *query) ||
                            (options.no_scan && !query->plan.access.has_value());
-    if (ordering.walks_index) AccessByOrdering("in the order of the index", *entries, query);
+    if (!ordering.walks_index) return {};
+    AccessByOrdering("in the order of the index", *entries, std::move(filters), query);
     return {};
   }
   if (!is_forced && options.no_scan && !query->plan.access.has_value()) {
@@ -259,7 +307,7 @@ Status PlanOrdering(const format::TableRecord& table, const BoundPredicate& pred
                        ? "use_index; sorted, since some files or memstores lack it and are scanned"
                        : "use_index; sorted, since timestamps go back, files are newer than the "
                          "snapshot or cells expire",
-                   read, query);
+                   read, {}, query);
   return {};
 }
 
@@ -488,6 +536,14 @@ bool IsCovered(const QueryOptions& asked, const Query& query, const ReadSchema& 
          (!is_streamed || query.plan.rows / kRecordsPerBlock <= query.limit);
 }
 
+// A record that is there anyway costs less than to look for its row.
+void LeaveOutFilters(Query* query) {
+  if (!query->ordering->walks_index) return;
+  query->plan.access->intersected.clear();
+  query->plan.intersected.clear();
+  query->ordering->part_left = 1;
+}
+
 // What is read of each lead. The rows of all are those of the plan.
 Status AddLeads(const std::vector<LeadRows>& leads, const KeyRanges& rows, Query* query) {
   ReadContext& context = *query->context;
@@ -560,6 +616,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   }
   if (query.plan.access.has_value()) {
     query.plan.access->covered = IsCovered(request.query, query, schema);
+    if (query.plan.access->covered && query.ordering.has_value()) LeaveOutFilters(&query);
   }
   CountReads(request, *view.table, query.plan);
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));

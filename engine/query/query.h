@@ -25,6 +25,9 @@ struct Ordering {
   bool walks_index = false;  ///< Range by range of the index; otherwise the matches are sorted.
   std::vector<format::KeyRange> ranges;  ///< Of the index's keys that matches can have.
   std::optional<Position> position;      ///< Only rows after it are asked for.
+  /// Of a walk whose entries are looked for in other indexes, the intersected ones of the plan's
+  /// access: the part of them that is left, about.
+  double part_left = 1;
 };
 
 /// A part of a query whose rows come in the order of keys without what leads them

@@ -21,6 +21,10 @@ using format::IndexPart;
 
 // Smaller lists of candidates are not charged.
 constexpr uint64_t kCountedBytesMin = 64 << 10;
+// Of more keys all postings are read.
+constexpr size_t kKeysLookedForMax = 8;
+// As many postings are read and intersected in the time that a row is looked for in a list.
+constexpr size_t kPostingsPerSearch = 32;
 
 void AddAll(format::OrdinalRange rows, std::vector<uint32_t>* ordinals) {
   const size_t begin = ordinals->size();
@@ -128,6 +132,45 @@ Result<uint64_t> EntriesOf(const FileSource& source, const IndexPath& path, Prec
   const uint64_t rows = source.high - source.low;
   const uint64_t absent = source.file->row_count() - section->present_count();
   return entries + (source.may_be_single_source ? std::min(rows, absent) : rows);
+}
+
+bool IsOfOneKey(const format::KeyRange& range) {
+  return range.high.has_value() && *range.high == *format::EqualRange(range.low).high;
+}
+
+// The postings of each key of the path; nullopt: they are of many.
+Result<std::optional<std::vector<format::ValueOrdinals>>> ListsOf(const FileSource& source,
+                                                                  const IndexPath& path,
+                                                                  format::IndexSection* section) {
+  const std::vector<format::KeyRange>& ranges = path.RangesIn(source.in_order);
+  const bool has_few_keys =
+      !path.nulls && ranges.size() <= kKeysLookedForMax && std::ranges::all_of(ranges, IsOfOneKey);
+  if (!has_few_keys) return std::optional<std::vector<format::ValueOrdinals>>();
+  std::vector<format::ValueOrdinals> lists;
+  for (const format::KeyRange& range : ranges) {
+    ASSIGN_OR_RETURN(lists.emplace_back(), section->OrdinalsOf(IndexPart::kCurrent, range.low));
+    if (source.visible) continue;
+    ASSIGN_OR_RETURN(lists.emplace_back(), section->OrdinalsOf(IndexPart::kOlder, range.low));
+  }
+  return std::optional(std::move(lists));
+}
+
+Result<std::optional<std::vector<uint32_t>>> LookForIn(const FileSource& source,
+                                                       const IndexPath& path,
+                                                       format::IndexSection* section,
+                                                       std::span<const uint32_t> sought) {
+  std::optional<std::vector<uint32_t>> found;
+  ASSIGN_OR_RETURN(auto lists, ListsOf(source, path, section));
+  if (!lists.has_value()) return found;
+  uint64_t postings = 0;
+  for (const format::ValueOrdinals& list : *lists) postings += list.count();
+  // As many as there are between the rows, if they lie anywhere.
+  const uint64_t read = postings * (sought.back() - sought.front() + 1) / source.file->row_count();
+  if (read < lists->size() * sought.size() * kPostingsPerSearch) return found;
+  found.emplace();
+  for (format::ValueOrdinals& list : *lists) RETURN_IF_ERROR(list.AppendCommon(sought, &*found));
+  SortUnique(&*found, source.file->row_count());
+  return found;
 }
 
 // A row with the head of its key, which usually decides a comparison without touching the row.
@@ -376,6 +419,22 @@ Result<std::optional<std::vector<uint32_t>>> OrdinalsOf(const FileSource& source
     RETURN_IF_ERROR(status);
   }
   return std::optional(std::move(found));
+}
+
+Result<std::optional<std::vector<uint32_t>>> LookFor(const FileSource& source,
+                                                     const AccessPath::Condition& paths,
+                                                     std::span<const uint32_t> sought) {
+  constexpr std::optional<std::vector<uint32_t>> kNotLookedFor;
+  if (paths.size() != 1 || sought.empty()) return kNotLookedFor;
+  // A key has at most a posting of each row between them.
+  const size_t rows = sought.back() - sought.front() + size_t{1};
+  if (rows < sought.size() * kPostingsPerSearch) return kNotLookedFor;
+  const IndexPath& path = paths.front();
+  ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source, *path.index));
+  if (section == nullptr) return kNotLookedFor;
+  Result<std::optional<std::vector<uint32_t>>> found = LookForIn(source, path, section, sought);
+  if (!GoesOnWithoutIndex(source.file, path.index->id, found.status())) return found;
+  return kNotLookedFor;
 }
 
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,

@@ -22,6 +22,11 @@ Result<bool> KeepSatisfying(const FileSource& source, const AccessPath& access,
   for (const AccessPath::Condition& condition : access.intersected) {
     if (ordinals->empty()) break;
     RETURN_IF_ERROR(cancellation.Check());
+    ASSIGN_OR_RETURN(std::optional<Ordinals> common, LookFor(source, condition, *ordinals));
+    if (common.has_value()) {
+      *ordinals = *std::move(common);
+      continue;
+    }
     const format::OrdinalRange between{ordinals->front(), ordinals->back() + 1};
     ASSIGN_OR_RETURN(std::optional<Ordinals> others, OrdinalsOf(source, condition, between));
     has_all &= others.has_value();

@@ -110,6 +110,10 @@ void ExpectChunksOf(uint8_t form, format::ListBounds bounds, std::string_view by
     Expect(at.has_value() && *at == wanted[i], "an ordinal is found by its rank");
     Expect(found.has_value() && *found == rank, "a rank is found by its ordinal");
   }
+  std::vector<uint32_t> sought, common;
+  for (size_t i = 0; i < wanted.size(); i += 1 + wanted.size() / 16) sought.push_back(wanted[i]);
+  Expect(list->AppendCommon(sought, &common).ok() && common == sought,
+         "ordinals are found in their list");
 }
 
 // A list of postings: its form, its count, the rows of the file, and its bytes.

@@ -49,6 +49,31 @@ std::string TokenAt(TestEngine* engine, const Predicate& predicate, const QueryO
   return *std::move(token);
 }
 
+// Rows read for the first 10 of one state in the order of an index, of n rows of which one in 16
+// has the state, and its place anywhere.
+double RowsReadOfAState(uint64_t n) {
+  TestEngine engine;
+  TableOptions table = SimpleTable();
+  table.indexes = {{.name = "by_p", .columns = {{.family = "d", .qualifier = "p"}}},
+                   {.name = "by_s", .columns = {{.family = "d", .qualifier = "s"}}}};
+  BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(engine->CreateTable(table).ToString(), "OK");
+  WriteBatch batch;
+  for (uint64_t row = 0; row < n; ++row) {
+    batch.Put("t", RowKey(row), "d", "p", RowKey(row * 7'919 % n));
+    batch.Put("t", RowKey(row), "d", "s", row % 16 == 0 ? "open" : "done");
+    if (batch.operation_count() < 1'000 && row + 1 < n) continue;
+    BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+    batch.Clear();
+  }
+  BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+  const auto explained =
+      engine->Explain({}, "t", Predicate::Equal("s", "open"), {.order_by = "by_p", .limit = 10});
+  BOOST_REQUIRE_EQUAL(explained.status().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(explained->rows, 10u);
+  return static_cast<double>(explained->candidate_rows);
+}
+
 struct Page {
   Predicate predicate;
   QueryOptions query;
@@ -107,6 +132,13 @@ BOOST_AUTO_TEST_CASE(APageInIndexOrderCostsTheSameWhereverItLies) {
          .n = kRows,
          .bound = AtMost(128),
          .measure = MostOfPages({}, kBack, RowsLookedAt)});
+}
+
+BOOST_AUTO_TEST_CASE(AnOrderWithAFilterReadsTheRowsThatPassIt) {
+  Check({.cost = "rows read for the first 10 of 1 state of 16 in index order, among n rows",
+         .n = 4 * kRows,
+         .bound = AtMost(48),
+         .measure = RowsReadOfAState});
 }
 
 BOOST_AUTO_TEST_CASE(APageAmongEqualValuesCostsTheSameWhereverItLies) {

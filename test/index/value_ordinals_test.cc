@@ -55,6 +55,27 @@ Ordinals RandomOrdinals(TestRandom* random, uint32_t row_count, uint32_t gap, bo
   return ordinals;
 }
 
+// Of all rows one in `gap`, and some that the list has.
+Ordinals RandomSought(const Ordinals& ordinals, uint32_t row_count, TestRandom* random) {
+  Ordinals sought;
+  const uint64_t gap = 1 + random->Below(1 + row_count / 10);
+  for (uint64_t at = random->Below(gap); at < row_count; at += 1 + random->Below(2 * gap)) {
+    const bool is_there = random->OneIn(2);
+    sought.push_back(is_there ? ordinals[random->Below(ordinals.size())]
+                              : static_cast<uint32_t>(at));
+  }
+  std::ranges::sort(sought);
+  sought.erase(std::ranges::unique(sought).begin(), sought.end());
+  return sought;
+}
+
+void CheckCommon(ValueOrdinals* list, const Ordinals& ordinals, const Ordinals& sought) {
+  Ordinals wanted, found;
+  std::ranges::set_intersection(ordinals, sought, std::back_inserter(wanted));
+  BOOST_REQUIRE(list->AppendCommon(sought, &found).ok());
+  BOOST_REQUIRE(found == wanted);
+}
+
 void CheckSame(ValueOrdinals* list, const Ordinals& ordinals, uint32_t row_count,
                TestRandom* random) {
   BOOST_REQUIRE_EQUAL(list->count(), ordinals.size());
@@ -71,6 +92,12 @@ void CheckSame(ValueOrdinals* list, const Ordinals& ordinals, uint32_t row_count
     BOOST_REQUIRE(list->Append(rows, &found).ok());
     BOOST_REQUIRE(found == wanted);
   }
+  for (int i = 0; i < 10; ++i) {
+    CheckCommon(list, ordinals, RandomSought(ordinals, row_count, random));
+  }
+  CheckCommon(list, ordinals, {});
+  CheckCommon(list, ordinals, {ordinals.front()});
+  CheckCommon(list, ordinals, {ordinals.back()});
 }
 
 BOOST_AUTO_TEST_SUITE(ValueOrdinalsSuite)
@@ -110,6 +137,8 @@ BOOST_AUTO_TEST_CASE(OneLookUpReadsOneChunk) {
     const uint64_t before = stored.bytes_read;
     BOOST_CHECK_EQUAL(*list->RankOf(ordinals[50'000]), 50'000u);
     BOOST_CHECK_EQUAL(stored.bytes_read, before);
+    CheckCommon(&*list, ordinals, {7, ordinals[90'000], kRows - 1});
+    BOOST_CHECK_LT(stored.bytes_read - before, stored.bytes.size() / 4);
   }
 }
 
@@ -130,6 +159,10 @@ BOOST_AUTO_TEST_CASE(BrokenListsAreRefusedOrInBounds) {
     if (random.OneIn(4)) stored.bytes.resize(random.Below(stored.bytes.size()) + 1);
     Result<ValueOrdinals> list = stored.Open();
     Ordinals all;
+    const Ordinals sought = {0, row_count / 3, row_count - 1};
+    if (Ordinals found; list.has_value() && list->AppendCommon(sought, &found).ok()) {
+      BOOST_REQUIRE(std::ranges::includes(sought, found));
+    }
     if (!list.has_value() || !list->Append({}, &all).ok()) {
       ++refused;
       continue;

@@ -378,6 +378,11 @@ std::vector<Asked> EachOperator() {
           {"TRUE", {.order_by = "by_n", .limit = 30}},
           {"TRUE", {.order_by = "by_n", .descending = true, .limit = 30}},
           {"n < 900", {.order_by = "by_n", .limit = 20, .offset = 100}},
+          {"a = 'hit'", {.order_by = "by_n", .limit = 5}},
+          {"a = 'hit' AND n < 900", {.order_by = "by_n", .descending = true, .limit = 3}},
+          {"TRUE", {.limit = 30}},
+          {"a = 'hit'", {.limit = 7}},
+          {"n >= 10 AND a = 'miss'", {.limit = 11}},
           {"a = 'hit' AND n < 900", {.use_indexes = {"by_a", "by_n"}}}};
 }
 
