@@ -544,6 +544,14 @@ void LeaveOutFilters(Query* query) {
   query->ordering->part_left = 1;
 }
 
+// See ReadContext. The rows of a step of an order are all read.
+uint64_t RowsAskedOf(const Query& query) {
+  const QueryPlan& plan = query.plan;
+  const bool is_exact = plan.access.has_value() ? plan.access->exact : plan.rows_decide;
+  if (query.ordering.has_value() || !is_exact) return UINT64_MAX;
+  return RowsAsked(query.limit, query.skipped.left);
+}
+
 // What is read of each lead. The rows of all are those of the plan.
 Status AddLeads(const std::vector<LeadRows>& leads, const KeyRanges& rows, Query* query) {
   ReadContext& context = *query->context;
@@ -630,6 +638,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
     RETURN_IF_ERROR(AddLeads(*request.leads, rows, &query));
   }
   if (purpose != PlanPurpose::kCount) RETURN_IF_ERROR(SkipOffset(&query, is_condition_of_order));
+  query.context->rows_asked = RowsAskedOf(query);
   NotePlan(request, query);
   RETURN_IF_ERROR(CheckPlannedCost(query, purpose));
   RETURN_IF_ERROR(SettleRead(request, purpose, is_condition_of_order, &query));

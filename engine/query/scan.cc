@@ -238,6 +238,7 @@ Result<std::unique_ptr<RowSource>> ScanView(const ScanRequest& request, const Ke
         SkipByKey(context.get(), {.reverse = scan.reverse, .clusters = &clusters}, &skipped));
     if (passed != nullptr) *passed += skipped.by_counts;
   }
+  context->rows_asked = RowsAsked(scan.limit, skipped.left);
   ASSIGN_OR_RETURN(context->fills_cache, FitsCache(request.resources, clusters, bytes));
   if (request.is_whole && scan.limit == 0) RETURN_IF_ERROR(CheckScanCost(*context, clusters));
   const auto prepared =

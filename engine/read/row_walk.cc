@@ -32,7 +32,9 @@ RowWalk::Lane::Lane(ReadContext* read_context, const format::DataSection& sectio
       columns(std::move(family_columns)),
       family(read_context->schema.FamilyName(section.family())),
       walk(section, &context->queue,
-           {.admit = context->fills_cache, .cautious = context->may_end_early}) {}
+           {.admit = context->fills_cache,
+            .cautious = context->may_end_early,
+            .rows_asked = context->rows_asked}) {}
 
 Status RowWalk::Lane::ReadBlock(uint32_t position, bool reverse) {
   WalkedBlock walked;

@@ -35,7 +35,9 @@ WindowFile::WindowFile(ReadContext* context, const FileSource& source, bool deci
       take_next_(WalkedFirst(*context, candidates_)),
       sections_(SectionsOf(context->schema, source, decided)),
       lead_(LeadOf(sections_, source)),
-      walk_(*lead().data, &context->queue, {.admit = true, .cautious = context->may_end_early}) {}
+      walk_(
+          *lead().data, &context->queue,
+          {.admit = true, .cautious = context->may_end_early, .rows_asked = context->rows_asked}) {}
 
 // By family. The key carrier is the last section if no family can lead.
 std::vector<WindowFile::Section> WindowFile::SectionsOf(const ReadSchema& schema,

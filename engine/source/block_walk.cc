@@ -49,11 +49,19 @@ Result<bool> BlockWalk::Next(WalkedBlock* block) {
   if (!has_read_ || planned_ == 0 || MayReadMore()) RETURN_IF_ERROR(LookAhead());
   if (ahead_.empty()) return false;
   Ahead first = ahead_.pop_front();
+  rows_handed_out_ += first.rows;
   --planned_;
   if (touched_ > 0) --touched_;
   if (first.extent != nullptr) RETURN_IF_ERROR(Load(&first));
   *block = std::move(first.block);
   return true;
+}
+
+// Whether the block after those that are gathered may be needed.
+bool BlockWalk::MayGather() const {
+  const uint64_t asked = options_.rows_asked;
+  return !options_.cautious || ahead_.empty() ||
+         rows_gathered_ < (rows_handed_out_ < asked ? asked : 2 * rows_handed_out_);
 }
 
 // Whether it pays to start another group of reads.
@@ -62,7 +70,7 @@ bool BlockWalk::MayReadMore() const {
 }
 
 Status BlockWalk::LookAhead() {
-  while (ahead_.size() < ahead_max_) {
+  while (ahead_.size() < ahead_max_ && MayGather()) {
     ASSIGN_OR_RETURN(const bool more, Gather());
     if (!more) break;
   }
@@ -98,12 +106,16 @@ Result<bool> BlockWalk::Gather() {
   const uint32_t end = place.first + place.count;
   if (is_range) {
     block.high = low_ = std::min(high_, end);
+    ahead.rows = block.high - low;
+    rows_gathered_ += ahead.rows;
     return true;
   }
   const size_t begin = at_;
   while (at_ < positions_.size() && positions_[at_] < end) ++at_;
   block.positions = positions_.subspan(begin, at_ - begin);
   block.high = block.positions.back() + 1;
+  ahead.rows = static_cast<uint32_t>(block.positions.size());
+  rows_gathered_ += ahead.rows;
   return true;
 }
 

@@ -39,6 +39,9 @@ struct WalkedBlock {
 struct WalkOptions {
   bool admit = true;      ///< Blocks that are read enter the cache.
   bool cautious = false;  ///< Look ahead little at first: the walk may end early.
+  /// A cautious walk looks no further than so many rows. If they did not suffice, it looks ahead of
+  /// as many as it has handed out.
+  uint64_t rows_asked = UINT64_MAX;
 };
 
 /// Threads: one at a time. Lifetime: the section, the queue and the positions outlive it.
@@ -75,11 +78,13 @@ class BlockWalk {
   };
   struct Ahead {
     WalkedBlock block;
+    uint32_t rows = 0;  // That are needed.
     format::BlockHandle handle;
     bool is_looked_up = false;
     Extent* extent = nullptr;
   };
 
+  bool MayGather() const;
   bool MayReadMore() const;
   bool MayReadAhead() const;
   Status LookAhead();
@@ -105,6 +110,7 @@ class BlockWalk {
   Fifo<Ahead> ahead_;
   size_t touched_ = 0, planned_ = 0;
   size_t ahead_max_;
+  uint64_t rows_gathered_ = 0, rows_handed_out_ = 0;
   bool has_read_ = false;  // Some block was not cached.
   std::list<Extent> extents_;
 };

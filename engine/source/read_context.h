@@ -56,10 +56,17 @@ struct ReadContext {
   std::shared_ptr<ReadMeter> meter;         ///< Null: the read has no budget.
   std::optional<BoundPredicate> predicate;  ///< nullopt: every row.
   bool may_end_early = false;               ///< There is a limit.
+  /// If nearly every row that is read is one that is asked for: see RowsAsked.
+  uint64_t rows_asked = UINT64_MAX;
   bool fills_cache = true;                  ///< Blocks that scans read enter the cache.
   ReadQueue queue;
   ReadCounters counters;
   std::shared_ptr<ReadTrace> trace;  ///< Null: nobody will ask.
 };
+
+/// How many rows a read with a limit (0: none) returns and passes over.
+inline uint64_t RowsAsked(uint64_t limit, uint64_t offset) {
+  return limit == 0 || limit > UINT64_MAX - offset ? UINT64_MAX : limit + offset;
+}
 
 }  // namespace tandem::engine

@@ -382,7 +382,6 @@ std::vector<Asked> EachOperator() {
           {"a = 'hit' AND n < 900", {.order_by = "by_n", .descending = true, .limit = 3}},
           {"TRUE", {.limit = 30}},
           {"a = 'hit'", {.limit = 7}},
-          {"n >= 10 AND a = 'miss'", {.limit = 11}},
           {"a = 'hit' AND n < 900", {.use_indexes = {"by_a", "by_n"}}}};
 }
 
