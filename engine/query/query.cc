@@ -90,8 +90,8 @@ WalkFilters FiltersOf(const Ordering& ordering, const QueryPlan& plan) {
   if (rows == 0) return filters;
   const auto add = [&](const AccessPath::Condition& paths, uint64_t entries) {
     const bool is_looked_for = paths.size() == 1 && paths[0].index != ordering.index &&
-                               paths[0].of_single_keys && !paths[0].nulls &&
-                               paths[0].ranges.size() <= kFilterKeysMax;
+                               paths[0].index->columns.size() == 1 && paths[0].of_single_keys &&
+                               !paths[0].nulls && paths[0].ranges.size() <= kFilterKeysMax;
     if (!is_looked_for || entries > rows / kFilterPart) return;
     filters.conditions.push_back(paths);
     filters.entries.push_back(entries);
@@ -538,7 +538,7 @@ bool IsCovered(const QueryOptions& asked, const Query& query, const ReadSchema& 
 
 // A record that is there anyway costs less than to look for its row.
 void LeaveOutFilters(Query* query) {
-  if (!query->ordering->walks_index) return;
+  if (!query->ordering.has_value() || !query->ordering->walks_index) return;
   query->plan.access->intersected.clear();
   query->plan.intersected.clear();
   query->ordering->part_left = 1;
@@ -624,7 +624,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   }
   if (query.plan.access.has_value()) {
     query.plan.access->covered = IsCovered(request.query, query, schema);
-    if (query.plan.access->covered && query.ordering.has_value()) LeaveOutFilters(&query);
+    if (query.plan.access->covered) LeaveOutFilters(&query);
   }
   CountReads(request, *view.table, query.plan);
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));

@@ -134,8 +134,10 @@ Result<uint64_t> EntriesOf(const FileSource& source, const IndexPath& path, Prec
   return entries + (source.may_be_single_source ? std::min(rows, absent) : rows);
 }
 
+// Of an index over one column, whose keys are no prefixes of each other.
 bool IsOfOneKey(const format::KeyRange& range) {
-  return range.high.has_value() && *range.high == *format::EqualRange(range.low).high;
+  return range.high.has_value() && (*range.high == *format::EqualRange(range.low).high ||
+                                    range.high == format::Successor(range.low));
 }
 
 // The postings of each key of the path; nullopt: they are of many.
@@ -143,8 +145,9 @@ Result<std::optional<std::vector<format::ValueOrdinals>>> ListsOf(const FileSour
                                                                   const IndexPath& path,
                                                                   format::IndexSection* section) {
   const std::vector<format::KeyRange>& ranges = path.RangesIn(source.in_order);
-  const bool has_few_keys =
-      !path.nulls && ranges.size() <= kKeysLookedForMax && std::ranges::all_of(ranges, IsOfOneKey);
+  const bool has_few_keys = path.index->columns.size() == 1 && !path.nulls &&
+                            ranges.size() <= kKeysLookedForMax &&
+                            std::ranges::all_of(ranges, IsOfOneKey);
   if (!has_few_keys) return std::optional<std::vector<format::ValueOrdinals>>();
   std::vector<format::ValueOrdinals> lists;
   for (const format::KeyRange& range : ranges) {

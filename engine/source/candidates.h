@@ -113,9 +113,9 @@ Result<FileCandidates> CandidatesOf(const FileSource& source, const AccessPath& 
 Result<std::optional<std::vector<uint32_t>>> OrdinalsOf(const FileSource& source,
                                                         const AccessPath::Condition& paths,
                                                         format::OrdinalRange rows);
-/// Those of `sought`, which ascend, with a posting in one of the paths: each is looked for. nullopt:
-/// to read the postings costs less, or they are not of few keys, or the file has not all sections.
-/// Errors: as CandidatesOf.
+/// Those of `sought`, which ascend, with a posting in one of the paths: each is looked for.
+/// nullopt: to read the postings costs less, or they are of many keys, or the file has not all
+/// sections. Errors: as CandidatesOf.
 Result<std::optional<std::vector<uint32_t>>> LookFor(const FileSource& source,
                                                      const AccessPath::Condition& paths,
                                                      std::span<const uint32_t> sought);

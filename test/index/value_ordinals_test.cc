@@ -60,9 +60,11 @@ Ordinals RandomSought(const Ordinals& ordinals, uint32_t row_count, TestRandom* 
   Ordinals sought;
   const uint64_t gap = 1 + random->Below(1 + row_count / 10);
   for (uint64_t at = random->Below(gap); at < row_count; at += 1 + random->Below(2 * gap)) {
-    const bool is_there = random->OneIn(2);
-    sought.push_back(is_there ? ordinals[random->Below(ordinals.size())]
-                              : static_cast<uint32_t>(at));
+    if (random->OneIn(2)) {
+      sought.push_back(ordinals[random->Below(ordinals.size())]);
+    } else {
+      sought.push_back(static_cast<uint32_t>(at));
+    }
   }
   std::ranges::sort(sought);
   sought.erase(std::ranges::unique(sought).begin(), sought.end());
