@@ -536,10 +536,12 @@ bool IsCovered(const QueryOptions& asked, const Query& query, const ReadSchema& 
          (!is_streamed || query.plan.rows / kRecordsPerBlock <= query.limit);
 }
 
-// A record that is there anyway costs less than to look for its row.
-void LeaveOutFilters(Query* query) {
-  if (!query->ordering.has_value() || !query->ordering->walks_index) return;
-  query->plan.access->intersected.clear();
+// Of a covered walk no entry is looked for: its record is at hand.
+void SettleCovered(const QueryOptions& asked, const ReadSchema& schema, Query* query) {
+  AccessPath& access = *query->plan.access;
+  access.covered = IsCovered(asked, *query, schema);
+  if (!access.covered || !query->ordering.has_value() || !query->ordering->walks_index) return;
+  access.intersected.clear();
   query->plan.intersected.clear();
   query->ordering->part_left = 1;
 }
@@ -622,10 +624,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
       query.ordering = Ordering{.keys_fall = true, .ranges = {}, .position = {}};
     }
   }
-  if (query.plan.access.has_value()) {
-    query.plan.access->covered = IsCovered(request.query, query, schema);
-    if (query.plan.access->covered) LeaveOutFilters(&query);
-  }
+  if (query.plan.access.has_value()) SettleCovered(request.query, schema, &query);
   CountReads(request, *view.table, query.plan);
   RETURN_IF_ERROR(LoadFamilies(schema.merged, &query.plan.clusters));
   query.context =
