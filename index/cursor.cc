@@ -53,6 +53,22 @@ class PartCursor final : public IndexValueCursor {
     return StepBack();
   }
 
+  Result<uint64_t> PassMany(uint64_t entries, const KeyRange& range, bool backward) override {
+    DCHECK(valid_);
+    const IndexLeaf& leaf = leaf_->leaf;
+    const uint32_t end = backward ? PositionBack(entries) : PositionAhead(entries);
+    if (end == position_) return 0u;
+    std::string key;
+    if (!leaf.Key(end, &key)) return part_.BadLeaf(*leaf_);
+    if (!range.Contains(key)) return 0u;
+    const uint64_t passed = backward
+                                ? leaf.EntriesBefore(position_ + 1) - leaf.EntriesBefore(end + 1)
+                                : leaf.EntriesBefore(end) - leaf.EntriesBefore(position_);
+    position_ = end;
+    RETURN_IF_ERROR(TakeValue());
+    return passed;
+  }
+
   bool valid() const override { return valid_; }
   std::string_view key() const override { return key_; }
   uint32_t count() const override { return count_; }
@@ -95,6 +111,35 @@ class PartCursor final : public IndexValueCursor {
     }
     if (leaf_->number == 0) return {};
     return MoveToLastOf(leaf_->number - 1);
+  }
+
+  // The last position with at most `entries` entries from the present one up to it.
+  uint32_t PositionAhead(uint64_t entries) const {
+    const IndexLeaf& leaf = leaf_->leaf;
+    uint32_t low = position_, high = leaf.value_count() - 1;
+    while (low < high) {
+      const uint32_t middle = high - (high - low) / 2;
+      if (leaf.EntriesBefore(middle) - leaf.EntriesBefore(position_) <= entries) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return low;
+  }
+  // The first position with at most `entries` entries after it up to the present one.
+  uint32_t PositionBack(uint64_t entries) const {
+    const IndexLeaf& leaf = leaf_->leaf;
+    uint32_t low = 0, high = position_;
+    while (low < high) {
+      const uint32_t middle = low + (high - low) / 2;
+      if (leaf.EntriesBefore(position_ + 1) - leaf.EntriesBefore(middle + 1) <= entries) {
+        high = middle;
+      } else {
+        low = middle + 1;
+      }
+    }
+    return high;
   }
 
   // Reads key and count at the position.

@@ -37,7 +37,7 @@ Result<std::optional<ValueRangeStep>> ValueRangeIterator::Next(uint64_t entries)
     RETURN_IF_ERROR(OpenRange());
   }
   const std::optional<std::string> bound = MemstoreBound(entries);
-  uint64_t total = 0;
+  ASSIGN_OR_RETURN(uint64_t total, PassMany(entries));
   while (true) {
     const std::optional<std::string> value = NextValue();
     if (bound.has_value() && (!value.has_value() || !IsBefore(*value, *bound))) {
@@ -62,6 +62,19 @@ Result<std::optional<ValueRangeStep>> ValueRangeIterator::Next(uint64_t entries)
     total += count;
     RETURN_IF_ERROR(Pass(*value));
   }
+}
+
+// Passes values of the only source together: none of them has too many entries alone. Returns how
+// many they have.
+Result<uint64_t> ValueRangeIterator::PassMany(uint64_t entries) {
+  uint64_t passed = 0;
+  if (parts_.size() != 1 || !in_memory_.empty() || entries > large_min_) return passed;
+  RETURN_IF_ERROR(MoveEach([&](format::IndexValueCursor& cursor) -> Status {
+    if (!cursor.valid() || !open_->Contains(cursor.key())) return {};
+    ASSIGN_OR_RETURN(passed, cursor.PassMany(entries, *open_, backward_));
+    return {};
+  }));
+  return passed;
 }
 
 Status ValueRangeIterator::OpenRange() {

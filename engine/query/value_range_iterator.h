@@ -48,6 +48,7 @@ class ValueRangeIterator {
   Result<std::optional<ValueRangeStep>> Next(uint64_t entries);
 
  private:
+  Result<uint64_t> PassMany(uint64_t entries);
   Status OpenRange();
   std::optional<std::string> NextValue() const;
   std::optional<std::string> MemstoreBound(uint64_t entries) const;

@@ -205,6 +205,37 @@ void CheckCursors(TestRandom* random, IndexSection* section, const Reference& ex
   }
 }
 
+// Values that are passed together are those that single steps pass, and end where they may.
+void CheckPasses(TestRandom* random, IndexSection* section, const Reference::Part& part) {
+  if (part.empty()) return;
+  for (int i = 0; i < 30; ++i) {
+    const bool backward = random->OneIn(2);
+    const auto cursor = section->NewCursor(IndexPart::kCurrent);
+    const std::string bound = RandomBound(random, part);
+    BOOST_REQUIRE((backward ? cursor->SeekBefore(bound) : cursor->Seek(bound)).ok());
+    if (!cursor->valid()) continue;
+    auto at = part.find(std::string(cursor->key()));
+    const auto passed_of = [&](uint64_t entries, const KeyRange& range) {
+      const Result<uint64_t> passed = cursor->PassMany(entries, range, backward);
+      BOOST_REQUIRE(passed.has_value());
+      BOOST_REQUIRE(*passed <= entries);
+      uint64_t stepped = 0;
+      for (; at->first != cursor->key(); backward ? --at : ++at) {
+        BOOST_REQUIRE(at != (backward ? part.begin() : std::prev(part.end())));
+        stepped += at->second.size();
+      }
+      BOOST_REQUIRE_EQUAL(stepped, *passed);
+      CheckAtCursor(cursor.get(), part, at, CountIn(part, {"", at->first}));
+      return *passed;
+    };
+    const std::string here(cursor->key());
+    BOOST_REQUIRE_EQUAL(passed_of(UINT64_MAX, EqualRange(here)), 0u);
+    BOOST_REQUIRE_EQUAL(passed_of(0, {}), 0u);
+    passed_of(random->Below(200), {});
+    passed_of(UINT64_MAX, {});
+  }
+}
+
 void CheckBits(const Result<const Bitmap*>& bits, const std::set<uint32_t>& expected,
                uint32_t row_count) {
   BOOST_REQUIRE(bits.has_value());
@@ -224,6 +255,7 @@ void CheckSection(TestRandom* random, const SectionFile& file, const Reference& 
   BOOST_TEST(summary.older_entries == expected.older_digest.count);
   CheckRanges(random, file.section.get(), expected);
   CheckCursors(random, file.section.get(), expected);
+  CheckPasses(random, file.section.get(), expected.current);
   CheckBits(file.section->Present(), expected.present, row_count);
   CheckBits(file.section->Touched(), expected.touched, row_count);
 }
