@@ -27,7 +27,7 @@ class IndexValueCursor {
   virtual Status SeekBefore(const std::optional<std::string>& key) = 0;
   virtual Status Next() = 0;
   virtual Status Previous() = 0;
-  /// Passes the next values, or with `backward` the ones before, that have at most `entries` entries
+  /// Passes the next values, or with `backward` those before, that have at most `entries` entries
   /// together, as far as the leaf goes, if the value where that ends is in `range`. Returns their
   /// entries; 0: it has not moved. Requires: valid(). Cost: a binary search.
   virtual Result<uint64_t> PassMany(uint64_t entries, const KeyRange& range, bool backward) = 0;
