@@ -13,7 +13,7 @@ namespace {
 
 using Entries = std::map<std::string, std::vector<uint32_t>>;
 
-Entries EntriesOf(const ValueCollector& collector) {
+Entries Collected(const ValueCollector& collector) {
   Entries entries;
   const std::unique_ptr<ValueSource> source = collector.NewSource();
   BOOST_REQUIRE(source->Start().ok());
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(ValuesRiseAndHaveTheirOrdinals) {
       const uint64_t before = collector.memory_bytes();
       collector.Sort();
       BOOST_TEST(collector.memory_bytes() <= before);
-      BOOST_REQUIRE(EntriesOf(collector) == expected);
+      BOOST_REQUIRE(Collected(collector) == expected);
     }
   }
 }
