@@ -460,13 +460,13 @@ BOOST_AUTO_TEST_CASE(ExplanationsOfEachOperatorAreWhatIsRead) {
                               << explained->reason) {
         BOOST_CHECK_EQUAL(by_query.blocks, by_explain.blocks);
         BOOST_CHECK_EQUAL(by_query.bytes, by_explain.bytes);
-        if (keys == 0) {
-          BOOST_CHECK_EQUAL(by_query.blocks, explained->candidate_blocks);
-          BOOST_CHECK_EQUAL(by_query.bytes, explained->candidate_bytes);
-        } else {
-          BOOST_CHECK_GE(by_query.blocks, explained->candidate_blocks);
-          BOOST_CHECK_LE(by_query.blocks, explained->candidate_blocks + keys * explained->files);
-        }
+        // Of several files each may have all the rows that are asked for, and reads ahead of them.
+        const bool reads_ahead = sources > 1 && query.limit > 0 && query.order_by.empty();
+        const uint64_t others = (reads_ahead ? query.limit : keys) * explained->files;
+        BOOST_CHECK_GE(by_query.blocks, explained->candidate_blocks);
+        BOOST_CHECK_LE(by_query.blocks, explained->candidate_blocks + others);
+        BOOST_CHECK_GE(by_query.bytes, explained->candidate_bytes);
+        if (others == 0) BOOST_CHECK_EQUAL(by_query.bytes, explained->candidate_bytes);
       }
     }
   }
