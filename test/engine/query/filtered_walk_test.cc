@@ -18,8 +18,12 @@ constexpr uint64_t kLimit = 10;
 
 std::string Padded(uint64_t number) { return std::to_string(100'000 + number); }
 std::string TimeOf(uint64_t row) { return Padded(row * 7'919 % kRows); }
-// One row in 50 is 'x', one in 20 'y', the others 'z'.
-std::string StateOf(uint64_t row) { return row % 50 == 7 ? "x" : row % 20 == 3 ? "y" : "z"; }
+// One row in 50 is 'x', one in 20 'y', about four in ten 'w', the others 'z'.
+std::string StateOf(uint64_t row) {
+  if (row % 50 == 7) return "x";
+  if (row % 20 == 3) return "y";
+  return row % 5 < 2 ? "w" : "z";
+}
 
 struct WalkWorld : TestEngine {
   WalkWorld() {
@@ -79,6 +83,7 @@ struct WalkWorld : TestEngine {
     }
   }
   void CheckOrders() {
+    CheckOrder(Predicate::Equal("state", "w"));
     CheckOrder(Predicate::Equal("state", "x"));
     CheckOrder(Predicate::In("state", {"x", "y", "none"}));
     CheckOrder(Predicate::And(
@@ -103,6 +108,18 @@ BOOST_AUTO_TEST_CASE(RowsOfTheFilterAloneAreRead) {
   BOOST_CHECK_EQUAL(explained.rows, kLimit);
   BOOST_CHECK_LT(explained.candidate_rows, 5 * kLimit);
   world.CheckOrders();
+}
+
+// Of a state with very many rows each entry is looked for in the list, of a rare one it is read.
+BOOST_AUTO_TEST_CASE(EntriesAreLookedForInLongLists) {
+  WalkWorld world;
+  world.Put(1, {"time", "state"});
+  world.Flush();
+  const Explanation explained = world.Explain(Predicate::Equal("state", "w"), kLast);
+  BOOST_CHECK_EQUAL(explained.index, "by_time AND by_state");
+  BOOST_CHECK_EQUAL(explained.rows, kLimit);
+  BOOST_CHECK_LT(explained.candidate_rows, 40u);
+  world.CheckOrder(Predicate::Equal("state", "w"));
 }
 
 // Without a filter no more entries are walked than rows are asked for.
