@@ -3,8 +3,8 @@
 // (Of an index over several columns a range is walked in parts, see composite_order.h.)
 // 1. The next range of values is taken, with about kEntriesFirst entries, or as many as should have
 //    the rows that are asked for, then twice as many each time up to kEntriesMax: a small limit
-//    costs little, a long result takes few walks. Where the
-//    rows of a range take much of a cursor's part of memory, the next range has half as many.
+//    costs little, a long result takes few walks. Where the rows of a range take much of a
+//    cursor's part of memory, the next range has half as many.
 // 2. The rows of the range are read in one walk. Those whose merged row has its current entry in
 //    the range (rule 20) are kept and sorted by entry and key.
 // 3. One value with very many rows is walked alone and streamed: its rows come in key order anyway.
@@ -574,8 +574,7 @@ class ParallelWalk final : public PartedRead {
     if (steps_ == nullptr) {
       KeyRanges ranges = query_.ordering->ranges;
       std::optional<format::KeyRange> entry = TakeEntryOfPosition(*query_.ordering, &ranges);
-      const uint64_t limit = LimitOf(query_), offset = query_.skipped.left;
-      const uint64_t asked = limit > UINT64_MAX - offset ? UINT64_MAX : limit + offset;
+      const uint64_t asked = RowsAsked(query_.limit, query_.skipped.left);
       ASSIGN_OR_RETURN(steps_,
                        StepsOf(query_, std::move(ranges), StreamedMin(*query_.context, asked)));
       if (entry.has_value()) {

@@ -32,8 +32,8 @@ constexpr uint64_t kSortedMax = 1 << 17;
 // before the first row is known, and sorted by key: not for a few rows of many.
 constexpr uint64_t kRecordsPerBlock = 64;
 
-// A walk looks for its entries among those of other indexes if these have so few values, and at
-// most this part of the rows.
+// A walk looks for its entries among those of another index if a condition asks for few of its
+// values, which at most this part of the rows have.
 constexpr size_t kFilterKeysMax = 8;
 constexpr uint64_t kFilterPart = 2;
 // As many entries are walked and looked for in the time that a row is read.
@@ -536,7 +536,7 @@ bool IsCovered(const QueryOptions& asked, const Query& query, const ReadSchema& 
          (!is_streamed || query.plan.rows / kRecordsPerBlock <= query.limit);
 }
 
-// Of a covered walk no entry is looked for: its record is at hand.
+// A covered walk has the record of each entry anyway, and looks for none.
 void SettleCovered(const QueryOptions& asked, const ReadSchema& schema, Query* query) {
   AccessPath& access = *query->plan.access;
   access.covered = IsCovered(asked, *query, schema);

@@ -52,14 +52,13 @@ std::function<double(uint64_t)> Held(std::function<Thing(TestEngine*)> make) {
   };
 }
 
-/// The most bytes that a query of the n rows of a file holds: by the value that all have, or by a
-/// range of values that all differ.
 struct HitQuery {
   bool is_range = false;      ///< Of n values; else of one that n rows have.
   bool in_two_files = false;  ///< That overlap; else in one.
   uint64_t limit = 0;
 };
 
+/// The most bytes that a query of n rows holds.
 double PeakOfHits(uint64_t n, const HitQuery& asked) {
   TestEngine engine;
   engine.tuning.read_buffer_bytes = 256 << 10;

@@ -25,6 +25,7 @@ std::string StateOf(uint64_t row) {
   return row % 5 < 2 ? "w" : "z";
 }
 
+/// All rows in one file.
 struct WalkWorld : TestEngine {
   WalkWorld() {
     tuning.memstore_bytes = tuning.memstores_total_bytes = 64 << 20;
@@ -34,6 +35,8 @@ struct WalkWorld : TestEngine {
     TableOptions table = SimpleTable();
     table.indexes = {{"by_time", {{"d", "time"}}}, {"by_state", {{"d", "state"}}}};
     BOOST_REQUIRE_EQUAL((**this).CreateTable(table).ToString(), "OK");
+    Put(1, {"time", "state"});
+    Flush();
   }
   /// The columns of every `step`th row, as if it were the row `ahead` of it.
   void Put(uint64_t step, const std::vector<std::string>& columns, uint64_t ahead = 0) {
@@ -97,8 +100,6 @@ BOOST_AUTO_TEST_SUITE(FilteredWalk)
 
 BOOST_AUTO_TEST_CASE(RowsOfTheFilterAloneAreRead) {
   WalkWorld world;
-  world.Put(1, {"time", "state"});
-  world.Flush();
   const Explanation explained = world.Explain(Predicate::Equal("state", "x"), kLast);
   BOOST_CHECK_EQUAL(explained.index, "by_time AND by_state");
   BOOST_CHECK_EQUAL(explained.reason, "in the order of the index");
@@ -113,8 +114,6 @@ BOOST_AUTO_TEST_CASE(RowsOfTheFilterAloneAreRead) {
 // Of a state with very many rows each entry is looked for in the list, of a rare one it is read.
 BOOST_AUTO_TEST_CASE(EntriesAreLookedForInLongLists) {
   WalkWorld world;
-  world.Put(1, {"time", "state"});
-  world.Flush();
   const Explanation explained = world.Explain(Predicate::Equal("state", "w"), kLast);
   BOOST_CHECK_EQUAL(explained.index, "by_time AND by_state");
   BOOST_CHECK_EQUAL(explained.rows, kLimit);
@@ -125,16 +124,12 @@ BOOST_AUTO_TEST_CASE(EntriesAreLookedForInLongLists) {
 // Without a filter no more entries are walked than rows are asked for.
 BOOST_AUTO_TEST_CASE(AWalkWithoutAFilterReadsTheRowsAskedFor) {
   WalkWorld world;
-  world.Put(1, {"time", "state"});
-  world.Flush();
   BOOST_CHECK_EQUAL(world.Explain({}, kLast).candidate_rows, kLimit);
 }
 
 // A row has its place by one file and passes the filter by another one.
 BOOST_AUTO_TEST_CASE(ColumnsLieInSeveralSources) {
   WalkWorld world;
-  world.Put(1, {"time", "state"});
-  world.Flush();
   world.Put(3, {"time"}, 11);
   world.CheckOrders();
   world.Flush();
@@ -149,8 +144,6 @@ BOOST_AUTO_TEST_CASE(ColumnsLieInSeveralSources) {
 // A value that most rows have is not looked for: to read the rows costs less.
 BOOST_AUTO_TEST_CASE(AValueOfMostRowsIsNoFilter) {
   WalkWorld world;
-  world.Put(1, {"time", "state"});
-  world.Flush();
   BOOST_CHECK_EQUAL(world.Explain(Predicate::Equal("state", "z"), kLast).index, "by_time");
   world.CheckOrder(Predicate::Equal("state", "z"));
 }
