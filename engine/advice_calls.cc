@@ -25,7 +25,8 @@ std::unique_ptr<QueryWatch> EngineImpl::WatchOf(std::string_view call, std::stri
                   .predicate = request.predicate,
                   .values = request.values == nullptr ? ParameterValues() : *request.values,
                   .options = request.query,
-                  .columns = request.options.columns});
+                  .columns = request.options.columns,
+                  .families = request.options.families});
 }
 
 // A cursor is watched until it ends.
@@ -51,6 +52,7 @@ Result<IndexAdvice> EngineImpl::AdviseIndexes(std::string_view table,
   const auto explain = [&](const AdvisedQuery& query) -> Result<Explanation> {
     ReadOptions read;
     read.columns = query.columns;
+    read.families = query.families;
     read.cancelled = options.cancelled;
     QueryOptions asked = query.options;
     asked.after.clear();

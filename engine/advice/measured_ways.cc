@@ -32,11 +32,15 @@ bool Contains(const KeyRanges& ranges, std::string_view key) {
 ColumnSet ColumnsAskedFor(const format::TableRecord& table, const AdvisedQuery& query) {
   ColumnSet columns;
   if (query.is_count) return columns;
-  if (query.columns.empty()) return ColumnSet::AllOf(table);
+  if (query.columns.empty() && query.families.empty()) return ColumnSet::AllOf(table);
   for (const ColumnName& column : query.columns) {
     const format::FamilyRecord* const family =
         column.family.empty() ? &table.first_family() : table.FindFamily(column.family);
     if (family != nullptr) columns.Add(family->id, column.qualifier);
+  }
+  for (const std::string& name : query.families) {
+    const format::FamilyRecord* const family = table.FindFamily(name);
+    if (family != nullptr) columns.AddFamily(family->id);
   }
   return columns;
 }

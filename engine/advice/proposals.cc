@@ -282,7 +282,8 @@ Status Proposer::AddPartial(const SchemaChanges& changes) {
 Status Proposer::AddCovering() {
   for (size_t i = 0; i < queries_.size(); ++i) {
     const AdvisedQuery& query = *queries_[i].query;
-    if (query.is_count || query.columns.empty() || !queries_[i].fixed.empty()) continue;
+    const bool names_all = !query.columns.empty() && query.families.empty();
+    if (query.is_count || !names_all || !queries_[i].fixed.empty()) continue;
     if (!queries_[i].predicate.WholeFamilies().empty()) continue;
     const std::vector<std::vector<std::string>> ways = ways_[i];
     for (const std::vector<std::string>& way : ways) {

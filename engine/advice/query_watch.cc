@@ -24,6 +24,7 @@ void QueryWatch::Tell(uint64_t rows, bool is_whole, const Status& status) {
                           .predicate = predicate,
                           .options = &call_.options,
                           .columns = &call_.columns,
+                          .families = &call_.families,
                           .explanation = &explanation,
                           .rows = rows,
                           .micros = micros_,

@@ -23,6 +23,7 @@ struct WatchedCall {
   ParameterValues values;
   QueryOptions options;
   std::vector<ColumnName> columns;
+  std::vector<std::string> families;
 };
 
 /// Threads: one at a time.

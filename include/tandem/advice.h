@@ -18,9 +18,10 @@ namespace tandem {
 struct AdvisedQuery {
   Predicate predicate = {};              ///< Without parameters.
   QueryOptions options = {};             ///< Tokens do not matter.
-  std::vector<ColumnName> columns = {};  ///< That it asks for; empty: all.
+  std::vector<ColumnName> columns = {};  ///< That it asks for; no families either: all.
   bool is_count = false;                 ///< Its rows are counted, and none is returned.
   uint64_t count = 1;                    ///< How often it runs.
+  std::vector<std::string> families = {};  ///< Whole ones that it asks for besides the columns.
 };
 
 struct AdviseOptions {

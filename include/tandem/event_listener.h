@@ -118,8 +118,10 @@ struct SlowQueryEvent {
   /// In text (Predicate::Parse), with the values that it was run with.
   std::string_view predicate = {};
   const QueryOptions* options = nullptr;
-  /// Columns that were asked for, or that groups are made of. Empty: all, or none of a count.
+  /// Columns that were asked for, or that groups are made of, and whole families. Both empty: all,
+  /// or none of a count.
   const std::vector<ColumnName>* columns = nullptr;
+  const std::vector<std::string>* families = nullptr;
   /// As Database::Explain, by the plan that ran and what it has looked at until it ended; of an
   /// aggregate that makes several reads the plan of the first one. Not known, and left at 0 or
   /// empty: rejected, files_scanned, memstores_scanned, rows_without_entry, total_blocks,

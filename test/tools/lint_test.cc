@@ -7,6 +7,7 @@
 
 #include "tools/generator/dice.h"
 #include "tools/row_keys/key_lint.h"
+#include "tools/row_keys/read_lint.h"
 #include "tools/row_keys/table_lint.h"
 #include "tools/tandem/format_text.h"
 
@@ -16,7 +17,9 @@ namespace {
 using row_keys::FindingsOf;
 using row_keys::KeyFigures;
 using row_keys::KeyLint;
+using row_keys::kLintQueriesMin;
 using row_keys::LintFinding;
+using row_keys::ReadLint;
 using row_keys::TableLint;
 using tools::Format;
 using Rules = std::vector<std::string>;
@@ -140,6 +143,65 @@ BOOST_AUTO_TEST_CASE(NamesAndFamiliesAreComparedWithValues) {
              boost::test_tools::per_element());
   BOOST_TEST(findings[0].subject == "column a:" + name);
   BOOST_TEST(findings[1].subject == "families a and b");
+}
+
+// Families a, b and c; by_b is an index of b.
+TableOptions ThreeFamilies() {
+  TableOptions table;
+  table.name = "t";
+  table.families = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
+  table.indexes = {{"by_b", {{"b", "x"}}}};
+  return table;
+}
+
+AdvisedQuery ReadOf(uint64_t count, std::vector<std::string> families) {
+  return {.count = count, .families = std::move(families)};
+}
+
+BOOST_AUTO_TEST_CASE(FamiliesThatAreReadTogetherAreNamed) {
+  const TableOptions table = ThreeFamilies();
+  ReadLint lint(table);
+  lint.Add(ReadOf(95, {"a", "b"}));
+  lint.Add(ReadOf(5, {"a"}));
+  lint.Add(ReadOf(50, {"c"}));
+  std::vector<LintFinding> findings = lint.Findings();
+  BOOST_TEST_REQUIRE(findings.size() == 1u);
+  BOOST_TEST(findings[0].rule == "read-together");
+  BOOST_TEST(findings[0].subject == "families a and b");
+  BOOST_TEST(findings[0].text.starts_with("95 of 100 queries "));
+  lint.Add(ReadOf(1, {"b"}));
+  BOOST_TEST(lint.Findings().empty());
+}
+
+BOOST_AUTO_TEST_CASE(FewQueriesSayNothingAboutFamilies) {
+  const TableOptions table = ThreeFamilies();
+  ReadLint lint(table);
+  lint.Add(ReadOf(kLintQueriesMin - 1, {"a", "b"}));
+  BOOST_TEST(lint.Findings().empty());
+  lint.Add(ReadOf(1, {"a", "b"}));
+  BOOST_TEST(lint.Findings().size() == 1u);
+}
+
+// Of a condition, of an order by an index or by columns, and of a query that returns all.
+BOOST_AUTO_TEST_CASE(AQueryReadsWhatItAsksAsWell) {
+  const TableOptions table = ThreeFamilies();
+  const auto subjects = [&](AdvisedQuery query) {
+    ReadLint lint(table);
+    query.count = 100;
+    lint.Add(query);
+    std::string all;
+    for (const LintFinding& finding : lint.Findings()) all += finding.subject + ";";
+    return all;
+  };
+  BOOST_TEST(subjects({.columns = {{"", "y"}}}) == "");
+  BOOST_TEST(subjects({.predicate = *Predicate::Parse("_row > 'k' AND NOT (c:x = 1 OR c:y = 2)"),
+                       .columns = {{"", "y"}}}) == "families a and c;");
+  BOOST_TEST(subjects({.options = {.order_by = "by_b"}, .columns = {{"c", "y"}}}) ==
+             "families b and c;");
+  BOOST_TEST(subjects({.options = {.order_by = "lower(b:x) DESC"}, .columns = {{"c", "y"}}}) ==
+             "families b and c;");
+  BOOST_TEST(subjects({}) == "families a and b;families a and c;families b and c;");
+  BOOST_TEST(subjects({.is_count = true}) == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

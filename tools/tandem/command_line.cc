@@ -599,7 +599,11 @@ void Grammar::AddDesigns() {
   verb->add_flag("--regions", simulate.regions, "Also a line for each region");
 
   LintOptions& lint = arguments_.lint;
-  AddKeySource(AddVerb("lint", &lint), "--file", &lint.source);
+  verb = AddVerb("lint", &lint);
+  AddKeySource(verb, "--file", &lint.source);
+  verb->add_option(
+      "--queries", lint.queries,
+      "Also what a log of the table's queries says, of --slow-log;\n- is standard input");
 }
 
 void Grammar::AddEmulate() {

@@ -445,6 +445,7 @@ Tells what is unwise about row keys, and about a table: a line for each finding.
   uneven-regions  (warning) one of several regions has more than half of the rows
   long-name       a column's name of 24 bytes or more is longer than its values
   same-rows       two families with small cells that nearly every row has both of
+  read-together   two families that nearly every query of --queries reads both of
 Keys come in their order of time; rows of a table as of their oldest cell. rising_share is
 0.5 for random keys, and hottest_share 0.06 or a little more where they spread well.
 Exit 8 when there is a warning.

@@ -62,6 +62,7 @@ struct SimulateOptions {
 
 struct LintOptions {
   KeySourceArguments source;
+  std::string queries;  ///< A log of queries of the table (query_log.h); empty: none.
   OutputMode output = OutputMode::kTable;
 };
 

@@ -104,6 +104,7 @@ Result<Logged> LoggedOf(const Members& members) {
   if (!columns.empty()) {
     ASSIGN_OR_RETURN(ColumnSelection selection, ParseColumns(columns));
     logged.query.columns = std::move(selection.columns);
+    logged.query.families = std::move(selection.families);
   }
   ASSIGN_OR_RETURN(const std::string call, members.Bytes("call"));
   if (!call.empty() && call != "query" && call != "count" && call != "aggregate") {
@@ -128,6 +129,7 @@ std::string KeyOf(const AdvisedQuery& query) {
   for (const ColumnName& column : query.columns) {
     key += Format("\n{} {}", column.family, column.qualifier);
   }
+  for (const std::string& family : query.families) key += "\n" + family;
   return key;
 }
 

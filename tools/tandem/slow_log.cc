@@ -18,8 +18,9 @@ namespace {
 
 constexpr uint64_t kMillisMax = 86'400'000;  // A day.
 
-// As --select takes them; a comma and a colon in a name are escaped.
-std::string ColumnsText(const std::vector<ColumnName>& columns) {
+// As --select takes them; a comma, a colon and a name of one asterisk are escaped.
+std::string ColumnsText(const std::vector<ColumnName>& columns,
+                        const std::vector<std::string>& families) {
   const auto escaped = [](const std::string& name) {
     std::string text;
     for (const char c : EscapeBytes(name)) {
@@ -37,7 +38,11 @@ std::string ColumnsText(const std::vector<ColumnName>& columns) {
   for (const ColumnName& column : columns) {
     if (!text.empty()) text += ',';
     if (!column.family.empty()) text += escaped(column.family) + ":";
-    text += escaped(column.qualifier);
+    text += column.qualifier == "*" ? "\\x2a" : escaped(column.qualifier);
+  }
+  for (const std::string& family : families) {
+    if (!text.empty()) text += ',';
+    text += escaped(family) + ":*";
   }
   return text;
 }
@@ -87,7 +92,8 @@ void SlowLog::OnSlowQuery(const SlowQueryEvent& event) {
   WriteMember(&json_, "table", event.table);
   WriteMember(&json_, "call", event.call);
   WriteMember(&json_, "predicate", event.predicate);
-  if (!event.columns->empty()) WriteMember(&json_, "columns", ColumnsText(*event.columns));
+  const std::string columns = ColumnsText(*event.columns, *event.families);
+  if (!columns.empty()) WriteMember(&json_, "columns", columns);
   WriteOptions(*event.options, &json_);
   WriteMember(&json_, "rows", event.rows);
   WriteMember(&json_, "micros", event.micros);

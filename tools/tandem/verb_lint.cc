@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "tools/row_keys/key_lint.h"
+#include "tools/row_keys/read_lint.h"
 #include "tools/row_keys/table_lint.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
@@ -14,6 +15,7 @@
 #include "tools/tandem/key_arguments.h"
 #include "tools/tandem/output.h"
 #include "tools/tandem/progress.h"
+#include "tools/tandem/query_log.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
@@ -74,6 +76,17 @@ Result<std::vector<Property>> SizesOf(Database* database, const TableInfo& table
                                {"index_bytes_per_row", PerRow(indexed, rows)}};
 }
 
+Status AddReads(const LintOptions& options, const Context& context, const TableInfo& table,
+                std::vector<LintFinding>* findings) {
+  if (options.queries.empty()) return {};
+  ASSIGN_OR_RETURN(const LoggedQueries log,
+                   ReadQueryLog(options.queries, table.options.name, context));
+  row_keys::ReadLint lint(table.options);
+  for (const AdvisedQuery& query : log.queries) lint.Add(query);
+  std::ranges::move(lint.Findings(), std::back_inserter(*findings));
+  return {};
+}
+
 Result<Report> LintTable(const LintOptions& options, const Context& context) {
   const KeySourceArguments& source = options.source;
   ASSIGN_OR_RETURN(const auto database, OpenForReading(source.database, context));
@@ -84,6 +97,7 @@ Result<Report> LintTable(const LintOptions& options, const Context& context) {
   ASSIGN_OR_RETURN(report.sizes, SizesOf(database.get(), table, lint));
   report.findings = row_keys::FindingsOf(report.keys);
   std::ranges::move(lint.FindingsOn(table), std::back_inserter(report.findings));
+  RETURN_IF_ERROR(AddReads(options, context, table, &report.findings));
   return report;
 }
 
@@ -128,6 +142,9 @@ void WriteFigures(const Report& report, RecordWriter* writer) {
 
 Result<ExitCode> RunVerb(const LintOptions& options, const Context& context) {
   const bool is_table = !options.source.database.empty() && !options.source.from_table.empty();
+  if (!is_table && !options.queries.empty()) {
+    return Status::InvalidArgument("--queries: expected --database and --table besides");
+  }
   ASSIGN_OR_RETURN(const Report report,
                    is_table ? LintTable(options, context) : LintKeys(options, context));
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);

@@ -73,6 +73,7 @@ struct AdviseFixture : TestEngine {
   Explanation ExplainOf(const AdvisedQuery& query) {
     ReadOptions read;
     read.columns = query.columns;
+    read.families = query.families;
     const Result<Explanation> explanation =
         (**this).Explain(read, "t", query.predicate, query.options);
     BOOST_REQUIRE_EQUAL(explanation.status().ToString(), "OK");
@@ -238,6 +239,28 @@ BOOST_AUTO_TEST_CASE(ColumnsThatAreAskedForAreIncluded) {
   BOOST_REQUIRE_EQUAL(advice.indexes.size(), 1u);
   BOOST_TEST(advice.indexes[0].options.ToString() == "d:city INCLUDE (d:age)");
   BOOST_TEST(advice.queries[0].blocks_then == 0u);
+  CheckBuilt(queries, advice);
+}
+
+// No record of an index has all columns of a family. Other families cost nothing.
+BOOST_AUTO_TEST_CASE(OfWholeFamiliesTheirBlocksCount) {
+  BOOST_REQUIRE_EQUAL((**this).AddFamily("t", {.name = "e", .block_size_bytes = 1024}).ToString(),
+                      "OK");
+  for (int i = 0; i < kRows; ++i) {
+    WriteBatch batch;
+    batch.Put("t", Key(i), "e", "pad", std::string(120, 'e'));
+    BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
+  }
+  BOOST_REQUIRE_EQUAL((**this).Compact("t").ToString(), "OK");
+  executor.Drain();
+  std::vector<AdvisedQuery> queries(2, Asked("city = 'city7'"));
+  queries[0].columns = {{.family = "d", .qualifier = "age"}};
+  queries[0].families = {"d"};
+  const IndexAdvice advice = Advise(queries);
+  BOOST_REQUIRE_EQUAL(advice.indexes.size(), 1u);
+  BOOST_TEST(advice.indexes[0].options.ToString() == "d:city");
+  BOOST_TEST(advice.queries[0].blocks_now < advice.queries[1].blocks_now);
+  BOOST_TEST(advice.queries[0].blocks_then < advice.queries[1].blocks_then);
   CheckBuilt(queries, advice);
 }
 

@@ -25,6 +25,7 @@ struct Told {
   std::string table, call, predicate;
   QueryOptions options;
   std::vector<ColumnName> columns;
+  std::vector<std::string> families;
   Explanation explanation;
   uint64_t rows;
   int64_t micros;
@@ -36,8 +37,8 @@ class SlowRecorder final : public EventListener {
  public:
   void OnSlowQuery(const SlowQueryEvent& event) override {
     told.push_back({std::string(event.table), std::string(event.call), std::string(event.predicate),
-                    *event.options, *event.columns, *event.explanation, event.rows, event.micros,
-                    event.is_whole, event.status.code()});
+                    *event.options, *event.columns, *event.families, *event.explanation, event.rows,
+                    event.micros, event.is_whole, event.status.code()});
     then();
   }
   std::vector<Told> told;
@@ -107,6 +108,17 @@ BOOST_AUTO_TEST_CASE(ToldOnceWhenTheCursorHasEnded) {
   BOOST_TEST(told.micros == kRows * kMicrosOfRow);
   BOOST_TEST(told.is_whole);
   BOOST_TEST((told.code == StatusCode::kOk));
+}
+
+BOOST_AUTO_TEST_CASE(WhatWasAskedForIsTold) {
+  ReadOptions read;
+  read.columns = {{"", "n"}};
+  read.families = {"d"};
+  Run(Parsed("call('slowly', n) != '7'"), {}, read);
+  const Told told = TakeOne();
+  BOOST_REQUIRE_EQUAL(told.columns.size(), 1u);
+  BOOST_TEST(told.columns[0].qualifier == "n");
+  BOOST_TEST(told.families == read.families, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(NotToldAtTheThreshold) {
