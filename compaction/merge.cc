@@ -126,7 +126,10 @@ class Merger {
   const Part* SurvivingPart() const;
   Status CopyRow(const Part& part);
   Status TakeOutOfDigests(const Part* except);
-  Status CheckCancelled();
+  Status BlocksWereRead();
+  Status CheckCancelled() const;
+  uint64_t BytesRead() const;
+  void NoteProgress() const;
   bool ComesBefore(size_t a, size_t b) const;
 
   struct Before {
@@ -161,7 +164,7 @@ Result<std::optional<MergeResult>> Merger::Run() {
   if (!may_roll_) RETURN_IF_ERROR(BeginFile());
   tree_.emplace(sources_.size(), Before{this});
   while (sources_[tree_->top()]->rows.valid()) {
-    RETURN_IF_ERROR(CheckCancelled());
+    RETURN_IF_ERROR(BlocksWereRead());
     if (!may_roll_ && HasTooManyEntries()) return std::optional<MergeResult>();
     RETURN_IF_ERROR(GatherRow());
     if (row_is_wide_) {
@@ -171,6 +174,7 @@ Result<std::optional<MergeResult>> Merger::Run() {
       RETURN_IF_ERROR(WriteRow());
     }
   }
+  NoteProgress();
   result_.empty = result_.rows_out == 0;
   if (!result_.empty) RETURN_IF_ERROR(FinishFile());
   return std::optional(std::move(result_));
@@ -245,12 +249,40 @@ bool Merger::ComesBefore(size_t a, size_t b) const {
   return order < 0 || (order == 0 && a < b);
 }
 
-Status Merger::CheckCancelled() {
-  if (options_.cancelled == nullptr) return {};
+// Before each row; costs more only when a block was read since.
+Status Merger::BlocksWereRead() {
   uint64_t blocks = 0;
   for (const auto& source : sources_) blocks += source->rows.blocks_read();
   if (blocks == blocks_checked_) return {};
   blocks_checked_ = blocks;
+  NoteProgress();
+  return CheckCancelled();
+}
+
+void Merger::NoteProgress() const {
+  if (options_.read_bytes == nullptr) return;
+  options_.read_bytes->store(BytesRead(), std::memory_order_relaxed);
+}
+
+// Of each file its part of the rows, as a file of a split region has two parts.
+uint64_t Merger::BytesRead() const {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    const format::RowStream& rows = sources_[i]->rows;
+    const MergeInput& input = inputs_[i];
+    const uint32_t passed = (rows.valid() ? rows.ordinal() : input.high) - input.low;
+    const uint64_t of_file = input.file->size_bytes();
+    const uint32_t all = input.file->row_count();
+    bytes += passed >= all
+                 ? of_file
+                 : static_cast<uint64_t>(static_cast<double>(of_file) *
+                                         static_cast<double>(passed) / static_cast<double>(all));
+  }
+  return bytes;
+}
+
+Status Merger::CheckCancelled() const {
+  if (options_.cancelled == nullptr) return {};
   // Relaxed: the flag orders nothing; it only has to be seen eventually.
   if (!options_.cancelled->load(std::memory_order_relaxed)) return {};
   return Status::Cancelled("the merge was asked to stop");

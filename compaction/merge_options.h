@@ -36,6 +36,9 @@ struct MergeOptions {
   /// this one (merge.h).
   format::SequenceNumber limits_settled_at = {};
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; kCancelled.
+  /// Set about once a block to the bytes of the inputs that were read, by the share of rows, and to
+  /// all of them after the last row. May be null. Relaxed: a report that orders nothing.
+  std::atomic<uint64_t>* read_bytes = nullptr;
   FileLimits limits = {};
   uint64_t window_bytes = 64 << 20;  ///< What all inputs together read at once.
   /// A file ends when the index entries collected for it take this much memory.

@@ -219,7 +219,11 @@ DatabaseInfo EngineImpl::Info() {
   info.memstore_bytes = database_.regions->memstore_bytes();
   info.recovered_operations = database_.opened.replay.operations;
   info.torn_bytes = database_.opened.replay.torn_bytes;
-  const Statistics counters = monitor_.Counters();
+  const Statistics counters = monitor_.Counters(clock.now_micros);
+  info.stopped = counters.stopped;
+  info.delayed = counters.delayed;
+  info.stop_reason = monitor_.StopReason();
+  info.jobs = monitor_.Jobs(clock.now_micros);
   info.scrub_bytes_per_second = options_.scrub_bytes_per_second;
   info.scrubbed_bytes = counters.scrubbed_bytes;
   info.scrub_findings = counters.scrub_findings;
@@ -248,7 +252,7 @@ DatabaseInfo EngineImpl::Info() {
 }
 
 Statistics EngineImpl::GetStatistics() {
-  Statistics statistics = monitor_.Counters();
+  Statistics statistics = monitor_.Counters(time_.Read().now_micros);
   GatePass pass(calls_);
   if (!pass.inside()) return statistics;
   statistics.torn_bytes = database_.opened.replay.torn_bytes;

@@ -42,30 +42,40 @@ Status Hindered(const std::string& reason, const Status& hindrance) {
 
 Status WriteThrottle::Admit(const Request& request) {
   RETURN_IF_ERROR(deps_.health->CheckWritable());
-  Stall stall(deps_.monitor);
-  for (bool waited = false;; waited = true) {
-    const std::string reason = ReasonToWait(request.tables);
-    if (reason.empty()) break;
-    if (request.no_wait) return Status::Busy(reason);
-    const Status hindrance = deps_.health->hindrance();
-    // An inline executor runs jobs inside the wait, so the hindrance may be gone after it.
-    const bool may_be_over = deps_.executor->runs_inline() && !waited;
-    if (!hindrance.ok() && !may_be_over) return Hindered(reason, hindrance);
-    if (waited && deps_.executor->runs_inline()) return Status::Busy(reason);
-    stall.Begin(reason);
-    RETURN_IF_ERROR(WaitForFlush());
-  }
+  RETURN_IF_ERROR(WaitWhileStopped(request));
   if (request.no_wait) return {};
-  const int64_t delay = DelayMicros(request);
-  if (delay == 0) return {};
-  deps_.monitor->CountDelayedWrite();
-  deps_.clock->SleepMicros(delay);
+  const Delay delay = DelayOf(request);
+  if (delay.micros == 0) return {};
+  WriteWait wait(deps_.monitor->delays());
+  wait.WaitFor(delay.cause, {});
+  deps_.clock->SleepMicros(delay.micros);
   return {};
 }
 
-int64_t WriteThrottle::DelayMicros(const Request& request) {
-  if (waiting_max_.load(std::memory_order_relaxed) >= kWaitingSlow) return kSlowMicros;
-  return std::max(DelayForMemory(request), DelayForRuns(request));
+Status WriteThrottle::WaitWhileStopped(const Request& request) {
+  Stall stall(deps_.monitor);
+  for (bool waited = false;; waited = true) {
+    const Reason reason = ReasonToWait(request.tables);
+    if (reason.text.empty()) return {};
+    if (request.no_wait) return Status::Busy(reason.text);
+    const Status hindrance = deps_.health->hindrance();
+    // An inline executor runs jobs inside the wait, so the hindrance may be gone after it.
+    const bool may_be_over = deps_.executor->runs_inline() && !waited;
+    if (!hindrance.ok() && !may_be_over) return Hindered(reason.text, hindrance);
+    if (waited && deps_.executor->runs_inline()) return Status::Busy(reason.text);
+    stall.Begin(reason.cause, reason.text);
+    RETURN_IF_ERROR(WaitForFlush());
+  }
+}
+
+WriteThrottle::Delay WriteThrottle::DelayOf(const Request& request) {
+  if (waiting_max_.load(std::memory_order_relaxed) >= kWaitingSlow) {
+    return {.cause = WaitCause::kMemstores, .micros = kSlowMicros};
+  }
+  // Both count the bytes of the write.
+  const Delay memory{.cause = WaitCause::kMemory, .micros = DelayForMemory(request)};
+  const Delay runs{.cause = WaitCause::kRuns, .micros = DelayForRuns(request)};
+  return memory.micros < runs.micros ? runs : memory;
 }
 
 // Bytes a second that writers may add: as many as a flush frees when half of the ramp is used, more
@@ -121,11 +131,12 @@ size_t WriteThrottle::RunsFrom(size_t least, const Region& region) const {
   return runs < least || region.merges_fail() ? 0 : runs;
 }
 
-std::string WriteThrottle::ReasonToWait(const Tables& tables) const {
+WriteThrottle::Reason WriteThrottle::ReasonToWait(const Tables& tables) const {
   const uint64_t bytes = memstore_bytes_.load(std::memory_order_relaxed);
   if (bytes > deps_.memstores_total_bytes) {
-    return "the memstores hold " + std::to_string(bytes) + " bytes, their limit is " +
-           std::to_string(deps_.memstores_total_bytes);
+    return {.cause = WaitCause::kMemory,
+            .text = "the memstores hold " + std::to_string(bytes) + " bytes, their limit is " +
+                    std::to_string(deps_.memstores_total_bytes)};
   }
   if (waiting_max_.load(std::memory_order_relaxed) < kWaitingStop &&
       runs_max_.load(std::memory_order_relaxed) < runs_stop()) {
@@ -133,23 +144,25 @@ std::string WriteThrottle::ReasonToWait(const Tables& tables) const {
   }
   for (const auto& table : tables) {
     for (const auto& region : table->regions) {
-      std::string reason = ReasonToWait(*region);
-      if (!reason.empty()) return reason;
+      Reason reason = ReasonToWait(*region);
+      if (!reason.text.empty()) return reason;
     }
   }
   return {};
 }
 
-std::string WriteThrottle::ReasonToWait(const Region& region) const {
+WriteThrottle::Reason WriteThrottle::ReasonToWait(const Region& region) const {
   const size_t waiting = region.waiting_memstores();
   if (waiting >= kWaitingStop) {
-    return region.Describe() + " has " + std::to_string(waiting) +
-           " memstores waiting to be flushed";
+    return {.cause = WaitCause::kMemstores,
+            .text = region.Describe() + " has " + std::to_string(waiting) +
+                    " memstores waiting to be flushed"};
   }
   const size_t runs = RunsFrom(runs_stop(), region);
   if (runs == 0) return {};
-  return region.Describe() + " has " + std::to_string(runs) +
-         " runs of store files waiting to be merged";
+  return {.cause = WaitCause::kRuns,
+          .text = region.Describe() + " has " + std::to_string(runs) +
+                  " runs of store files waiting to be merged"};
 }
 
 Status WriteThrottle::WaitForFlush() {

@@ -28,6 +28,7 @@
 #include "engine/runtime/background.h"
 #include "engine/runtime/health.h"
 #include "engine/runtime/monitor.h"
+#include "engine/runtime/write_waits.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
@@ -65,19 +66,28 @@ class WriteThrottle {
  private:
   void Look();
   using Tables = std::vector<std::shared_ptr<const Table>>;
-  /// Why a write has to wait; empty if it need not.
-  std::string ReasonToWait(const Tables& tables) const;
-  std::string ReasonToWait(const Region& region) const;
+  /// Why a write has to wait; an empty text if it need not.
+  struct Reason {
+    WaitCause cause = WaitCause::kMemory;
+    std::string text;
+  };
+  Reason ReasonToWait(const Tables& tables) const;
+  Reason ReasonToWait(const Region& region) const;
   /// The region's runs, with the memstores that will become runs; 0 if they are fewer than `least`
   /// or the region's merges fail.
   size_t RunsFrom(size_t least, const Region& region) const;
   size_t runs_slow() const { return deps_.runs_max + std::max(deps_.runs_max / 4, 1u); }
   /// One less, since the active memstore will be a run too.
   size_t runs_stop() const { return size_t{2} * std::max(deps_.runs_max, 2u) - 1; }
-  int64_t DelayMicros(const Request& request);
+  struct Delay {
+    WaitCause cause = WaitCause::kMemory;
+    int64_t micros = 0;
+  };
+  Delay DelayOf(const Request& request);
   int64_t DelayForMemory(const Request& request);
   int64_t DelayForRuns(const Request& request);
   double RateForMemory() const;
+  Status WaitWhileStopped(const Request& request) EXCLUDES(mutex_);
   Status WaitForFlush() EXCLUDES(mutex_);
 
   const Dependencies deps_;

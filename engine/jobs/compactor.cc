@@ -250,13 +250,13 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
     event.input_rows += slice.high - slice.low;
   }
   event.input_bytes = BytesOf(inputs.slices());
-  RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&]() -> Status {
+  RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&](JobProgress* progress) -> Status {
+    const MergeControl control{.cancelled = running.cancelled(), .progress = progress};
     FinishedRun files;
     bool is_outdated = true;
     while (is_outdated) {
       const Record record = region.table();
-      ASSIGN_OR_RETURN(files,
-                       MergeSkippingBrokenSections(region, inputs, record, running.cancelled()));
+      ASSIGN_OR_RETURN(files, MergeSkippingBrokenSections(region, inputs, record, control));
       RETURN_IF_ERROR(InstallOrRetire(region, inputs, files, *record, &is_outdated));
     }
     for (const FileSlice& slice : inputs.slices()) {
@@ -326,8 +326,9 @@ Status Compactor::AddIndexes(Region& region, const FileSlice& slice) {
   event.input_files = event.files = 1;
   event.input_rows = event.rows = store.row_count();
   event.input_bytes = store.size_bytes();
-  const Status status = work_.monitor->RunCompaction(&event, [&]() -> Status {
-    ASSIGN_OR_RETURN(event.bytes, builder_->AddIndexes(region, slice, running.cancelled()));
+  const Status status = work_.monitor->RunCompaction(&event, [&](JobProgress* progress) -> Status {
+    ASSIGN_OR_RETURN(event.bytes,
+                     builder_->AddIndexes(region, slice, running.cancelled(), progress));
     return {};
   });
   work_.files->cache()->Freed(event.input_bytes);
@@ -406,15 +407,15 @@ std::optional<Compactor::Inputs> Compactor::RunWith(const Region& region, const 
 Result<FinishedRun> Compactor::MergeSkippingBrokenSections(const Region& region,
                                                            const Inputs& inputs,
                                                            const Record& table,
-                                                           const CancelFlag& cancelled) {
-  Result<FinishedRun> files = Merge(region, inputs, table, cancelled);
+                                                           const MergeControl& control) {
+  Result<FinishedRun> files = Merge(region, inputs, table, control);
   if (files.has_value() || files.error().code() != StatusCode::kCorruption) return files;
   bool any = false;
   for (const FileSlice& slice : inputs.slices()) {
     ASSIGN_OR_RETURN(const bool broken, slice.file->store().FindBrokenIndexes());
     any |= broken;
   }
-  return any ? Merge(region, inputs, table, cancelled) : files;
+  return any ? Merge(region, inputs, table, control) : files;
 }
 
 // The files older than the inputs whose key ranges overlap theirs.
@@ -452,7 +453,7 @@ format::SequenceNumber Compactor::LastLimitsBefore(const RegionVersion& version,
 }
 
 Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
-                                     const Record& table, const CancelFlag& cancelled) {
+                                     const Record& table, const MergeControl& control) {
   std::vector<compaction::MergeInput> merged;
   for (const FileSlice& slice : inputs.slices()) {
     merged.push_back({.file = &slice.file->store(), .low = slice.low, .high = slice.high});
@@ -464,7 +465,8 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
   options.limits_settled_at = LastLimitsBefore(*region.version(), inputs.end, *table);
   options.snapshots = point.snapshots;
   options.now_micros = point.now_micros;
-  options.cancelled = &cancelled;
+  options.cancelled = &control.cancelled;
+  options.read_bytes = control.progress;
   options.limits = work_.limits;
   options.window_bytes = work_.merge_window_bytes;
   options.entry_bytes = work_.merge_entry_bytes;

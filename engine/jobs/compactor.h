@@ -27,6 +27,7 @@
 #include "engine/jobs/run_writer.h"
 #include "engine/region/region.h"
 #include "engine/region/region_runs.h"
+#include "engine/runtime/running_jobs.h"
 #include "format/types.h"
 #include "store_file/store_file.h"
 #include "tandem/status.h"
@@ -138,12 +139,17 @@ class Compactor {
   Status AddIndexes(Region& region, const FileSlice& slice) EXCLUDES(mutex_);
   Status RewriteRun(Region& region, const FileSlice& slice) EXCLUDES(mutex_);
   using Record = std::shared_ptr<const format::TableRecord>;
+  // What a merge looks at, and what it reports, on its way.
+  struct MergeControl {
+    const CancelFlag& cancelled;
+    JobProgress* progress = nullptr;
+  };
   Result<FinishedRun> MergeSkippingBrokenSections(const Region& region, const Inputs& inputs,
-                                                  const Record& table, const CancelFlag& cancelled);
+                                                  const Record& table, const MergeControl& control);
   static format::SequenceNumber LastLimitsBefore(const RegionVersion& version, size_t end,
                                                  const format::TableRecord& table);
   Result<FinishedRun> Merge(const Region& region, const Inputs& inputs, const Record& table,
-                            const CancelFlag& cancelled);
+                            const MergeControl& control);
   Status InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files,
                          const format::TableRecord& table, bool* is_outdated);
   static std::vector<FileSlice> LastReferences(const format::Catalog& catalog, const Region& region,

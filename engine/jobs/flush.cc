@@ -23,6 +23,8 @@ namespace {
 
 // A row with more cells is streamed.
 constexpr uint64_t kCellsInMemoryMax = 4096;
+// Rows between two reports of the progress.
+constexpr uint64_t kRowsPerReport = 256;
 
 // Writes the rows of one memstore.
 class MemstoreWriter {
@@ -36,7 +38,8 @@ class MemstoreWriter {
         version_(version),
         retention_point_(work.snapshots->TakeRetentionPoint()) {}
 
-  Result<FinishedRun> Write(const Memstore& memstore);
+  /// Sets `progress` to the bytes of the memstore that were read, by the share of rows.
+  Result<FinishedRun> Write(const Memstore& memstore, JobProgress* progress);
 
  private:
   Status WriteHotRow(const Memstore::Iterator& row, const Memstore& memstore);
@@ -139,13 +142,20 @@ Status MemstoreWriter::FinishFile(const Memstore& memstore) {
   return {};
 }
 
-Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
+Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore, JobProgress* progress) {
+  const double bytes_per_row =
+      static_cast<double>(memstore.size_bytes()) / static_cast<double>(memstore.row_count());
+  uint64_t rows = 0;
   Memstore::Iterator row(&memstore);
   RowPrefetcher prefetcher(&memstore);
   row.Seek(version_.start_key);
   run_.ExpectBytes(memstore.size_bytes());
   for (prefetcher.Start(row); row.valid() && version_.MayHold(row.key());
        row.Next(), prefetcher.Step()) {
+    if (++rows % kRowsPerReport == 0) {
+      progress->store(static_cast<uint64_t>(static_cast<double>(rows) * bytes_per_row),
+                      std::memory_order_relaxed);
+    }
     cells_.clear();
     uint64_t looked_at = 0;
     const RowTreeView tree =
@@ -157,6 +167,7 @@ Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore) {
       RETURN_IF_ERROR(WriteRow(row.key(), memstore));
     }
   }
+  progress->store(memstore.size_bytes(), std::memory_order_relaxed);
   if (writer_ != nullptr) RETURN_IF_ERROR(FinishFile(memstore));
   return run_.Take();
 }
@@ -216,8 +227,8 @@ Result<bool> Flusher::FlushOldest(Region& region, LogState log) {
                    .memstore_rows = memstore.row_count(),
                    .memstore_bytes = memstore.size_bytes()};
   const Status status = Guarded([&] {
-    return work_.monitor->RunFlush(&event, [&]() -> Status {
-      ASSIGN_OR_RETURN(const FinishedRun files, WriteAndInstall(region, *version, log));
+    return work_.monitor->RunFlush(&event, [&](JobProgress* progress) -> Status {
+      ASSIGN_OR_RETURN(const FinishedRun files, WriteAndInstall(region, *version, log, progress));
       const RunSize size = SizeOf(files);
       event.files = size.files;
       event.rows = size.rows;
@@ -233,12 +244,12 @@ Result<bool> Flusher::FlushOldest(Region& region, LogState log) {
 
 // The four steps for the version's oldest memstore.
 Result<FinishedRun> Flusher::WriteAndInstall(Region& region, const RegionVersion& version,
-                                             LogState log) {
+                                             LogState log, JobProgress* progress) {
   const Memstore& memstore = *version.memstores.front();
   if (log == LogState::kToBeSynced) {
     RETURN_IF_ERROR(queue_->SyncThrough(memstore.max_sequence()));
   }
-  ASSIGN_OR_RETURN(FinishedRun files, FinishedBefore(region, version));
+  ASSIGN_OR_RETURN(FinishedRun files, FinishedBefore(region, version, progress));
   const Status installed = Install(region, memstore, files);
   if (installed.ok()) return files;
   for (const FinishedFile& file : files) file.file->DropRecord();  // The retry may be much later.
@@ -246,7 +257,8 @@ Result<FinishedRun> Flusher::WriteAndInstall(Region& region, const RegionVersion
 }
 
 // The files of the oldest memstore, from an earlier attempt or written now.
-Result<FinishedRun> Flusher::FinishedBefore(const Region& region, const RegionVersion& version) {
+Result<FinishedRun> Flusher::FinishedBefore(const Region& region, const RegionVersion& version,
+                                            JobProgress* progress) {
   const Memstore* const memstore = version.memstores.front().get();
   const Part part(region.id(), memstore);
   {
@@ -257,7 +269,8 @@ Result<FinishedRun> Flusher::FinishedBefore(const Region& region, const RegionVe
   // Their place comes first, so that files which are written are not forgotten.
   std::map<Part, FinishedRun> finished;
   FinishedRun& files = finished[part];
-  ASSIGN_OR_RETURN(files, MemstoreWriter(work_, *overlaps_, region, version).Write(*memstore));
+  ASSIGN_OR_RETURN(files,
+                   MemstoreWriter(work_, *overlaps_, region, version).Write(*memstore, progress));
   base::MutexLock lock(mutex_);
   finished_.merge(finished);
   return finished_.at(part);

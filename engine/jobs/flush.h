@@ -18,6 +18,7 @@
 #include "engine/jobs/overlap_builder.h"
 #include "engine/jobs/run_writer.h"
 #include "engine/region/region.h"
+#include "engine/runtime/running_jobs.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
@@ -45,8 +46,10 @@ class Flusher {
  private:
   enum class LogState : uint8_t { kToBeSynced, kSynced };
   Result<bool> FlushOldest(Region& region, LogState log);
-  Result<FinishedRun> WriteAndInstall(Region& region, const RegionVersion& version, LogState log);
-  Result<FinishedRun> FinishedBefore(const Region& region, const RegionVersion& version);
+  Result<FinishedRun> WriteAndInstall(Region& region, const RegionVersion& version, LogState log,
+                                      JobProgress* progress);
+  Result<FinishedRun> FinishedBefore(const Region& region, const RegionVersion& version,
+                                     JobProgress* progress);
   Status Install(Region& region, const Memstore& memstore, const FinishedRun& files);
 
   const FileWork work_;

@@ -61,6 +61,7 @@ struct IndexBuilder::Addition {
   Region& region;
   const std::shared_ptr<LiveFile> file;
   const std::atomic<bool>& cancelled;
+  JobProgress& progress;
   const std::shared_ptr<const format::TableRecord> table;  // With the indexes.
   const Sharers sharers;                                   // The region among them.
   FinishedFile copy = {};
@@ -92,10 +93,12 @@ bool IndexBuilder::IsFirstWith(const Region& region, const format::StoreFile& fi
 }
 
 Result<uint64_t> IndexBuilder::AddIndexes(Region& region, const FileSlice& slice,
-                                          const std::atomic<bool>& cancelled) {
+                                          const std::atomic<bool>& cancelled,
+                                          JobProgress* progress) {
   Addition addition{.region = region,
                     .file = slice.file,
                     .cancelled = cancelled,
+                    .progress = *progress,
                     .table = region.table(),
                     .sharers = SharersOf(region, slice.file->store())};
   Turns turns;
@@ -154,6 +157,7 @@ Status IndexBuilder::Passed(const Addition& addition, uint64_t bytes) {
     base::MutexLock lock(mutex_);
     copied_bytes_[addition.number()] += bytes;
   }
+  addition.progress.fetch_add(bytes, std::memory_order_relaxed);
   return Throttle(addition, bytes);
 }
 

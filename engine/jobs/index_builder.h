@@ -22,6 +22,7 @@
 #include "engine/jobs/run_writer.h"
 #include "engine/region/region.h"
 #include "engine/region/region_set.h"
+#include "engine/runtime/running_jobs.h"
 #include "format/types.h"
 #include "tandem/status.h"
 
@@ -49,9 +50,11 @@ class IndexBuilder {
   /// format::CanCopyWithIndexes. Errors: kBusy when a region that shares the file is being
   /// compacted, split or merged, or a thread waits to do so; kCancelled when `cancelled` is set,
   /// the region retires or the table loses an index; kOverBudget when the entries need more memory
-  /// than a merge may take; kReadOnly, kCorruption, kIoError, kNoSpace. The file then stays.
+  /// than a merge may take; kReadOnly, kCorruption, kIoError, kNoSpace. The file then stays. Adds
+  /// to `progress` the bytes of the file that were copied.
   Result<uint64_t> AddIndexes(Region& region, const FileSlice& slice,
-                              const std::atomic<bool>& cancelled) EXCLUDES(mutex_);
+                              const std::atomic<bool>& cancelled, JobProgress* progress)
+      EXCLUDES(mutex_);
   /// Another `bytes` of files from before an index were rewritten.
   void CountRewritten(uint64_t bytes, uint64_t micros) EXCLUDES(mutex_);
 

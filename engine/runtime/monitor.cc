@@ -58,12 +58,18 @@ void Monitor::TurnedReadOnly(const Status& reason) {
   Tell([&reason](EventListener& listener) { listener.OnReadOnly(reason); });
 }
 
-Status Monitor::RunFlush(FlushEvent* event, const std::function<Status()>& work) {
+Status Monitor::RunFlush(FlushEvent* event, const JobWork& work) {
   Tell([event](EventListener& listener) { listener.OnFlushBegin(*event); });
   TellObserversOf(event->table, "BeforeFlush",
                   [event](Observer& observer) { observer.BeforeFlush(*event); });
   const int64_t began = NowMicros();
-  event->status = Guarded(work);
+  event->status = Guarded([&] {
+    RunningJob job(&jobs_, {.kind = JobKind::kFlush,
+                            .table = event->table,
+                            .region_id = event->region_id,
+                            .input_bytes = event->memstore_bytes});
+    return work(job.progress());
+  });
   event->micros = static_cast<uint64_t>(NowMicros() - began);
   if (event->status.ok()) {
     Add(flushes_);
@@ -95,12 +101,18 @@ uint64_t Monitor::FlushRate(uint64_t at_first) const {
   return freed_bytes_.load(std::memory_order_relaxed) * 1'000'000 / micros;
 }
 
-Status Monitor::RunCompaction(CompactionEvent* event, const std::function<Status()>& work) {
+Status Monitor::RunCompaction(CompactionEvent* event, const JobWork& work) {
   Tell([event](EventListener& listener) { listener.OnCompactionBegin(*event); });
   TellObserversOf(event->table, "BeforeMerge",
                   [event](Observer& observer) { observer.BeforeMerge(*event); });
   const int64_t began = NowMicros();
-  event->status = Guarded(work);
+  event->status = Guarded([&] {
+    RunningJob job(&jobs_, {.kind = JobKind::kMerge,
+                            .table = event->table,
+                            .region_id = event->region_id,
+                            .input_bytes = event->input_bytes});
+    return work(job.progress());
+  });
   event->micros = static_cast<uint64_t>(NowMicros() - began);
   if (event->status.ok()) {
     Add(compactions_);
@@ -166,16 +178,14 @@ void Monitor::CountWrite(uint64_t operations, uint64_t bytes) {
 }
 
 void Monitor::StallBegan(const StallEvent& event) {
-  Add(stalls_);
   Tell([&event](EventListener& listener) { listener.OnStallBegin(event); });
 }
 
 void Monitor::StallEnded(const StallEvent& event) {
-  Add(stall_micros_, event.micros);
   Tell([&event](EventListener& listener) { listener.OnStallEnd(event); });
 }
 
-Statistics Monitor::Counters() const {
+Statistics Monitor::Counters(int64_t time_micros) const {
   const auto value = [](const Counter& counter) { return counter.load(std::memory_order_relaxed); };
   const auto calls = [&](Call call) { return value(calls_[static_cast<size_t>(call)]); };
   Statistics statistics;
@@ -217,9 +227,12 @@ Statistics Monitor::Counters() const {
   statistics.overlap_pairs = value(overlap_pairs_);
   statistics.broken_sections = value(broken_sections_);
   statistics.rewritten_files = value(rewritten_files_);
-  statistics.stalls = value(stalls_);
-  statistics.stall_micros = value(stall_micros_);
-  statistics.delayed_writes = value(delayed_writes_);
+  statistics.stopped = stops_.Counts(time_micros);
+  statistics.delayed = delays_.Counts(time_micros);
+  const WaitCounts stopped = statistics.stopped.total();
+  statistics.stalls = stopped.writes;
+  statistics.stall_micros = stopped.micros;
+  statistics.delayed_writes = statistics.delayed.total().writes;
   statistics.scrubbed_bytes = value(scrubbed_bytes_);
   statistics.scrub_findings = value(scrub_findings_);
   statistics.listener_failures = value(listener_failures_);
@@ -227,17 +240,16 @@ Statistics Monitor::Counters() const {
   return statistics;
 }
 
-void Stall::Begin(const std::string& reason) {
+void Stall::Begin(WaitCause cause, const std::string& reason) {
+  wait_.WaitFor(cause, reason);
   if (!reason_.empty()) return;
   reason_ = reason;
-  began_micros_ = monitor_->NowMicros();
   monitor_->StallBegan({.reason = reason_});
 }
 
 Stall::~Stall() {
   if (reason_.empty()) return;
-  const int64_t micros = monitor_->NowMicros() - began_micros_;
-  monitor_->StallEnded({.reason = reason_, .micros = static_cast<uint64_t>(micros)});
+  monitor_->StallEnded({.reason = reason_, .micros = wait_.End()});
 }
 
 }  // namespace tandem::engine

@@ -12,9 +12,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "engine/runtime/observers.h"
+#include "engine/runtime/running_jobs.h"
+#include "engine/runtime/write_waits.h"
 #include "tandem/event_listener.h"
 #include "tandem/options.h"
 #include "tandem/statistics.h"
@@ -27,7 +30,12 @@ class Monitor {
  public:
   /// `clock` outlives it.
   Monitor(base::Clock* clock, const Options& options)
-      : clock_(clock), log_(options.log), listener_(options.listener) {}
+      : clock_(clock),
+        log_(options.log),
+        listener_(options.listener),
+        stops_(clock),
+        delays_(clock),
+        jobs_(clock) {}
 
   /// `find` returns the observers of a table, which hear of its events too. Requires: nothing runs.
   void FindObserversBy(std::function<ObserverList(std::string_view table)> find) {
@@ -37,10 +45,11 @@ class Monitor {
   void Log(std::string_view line);
   void TurnedReadOnly(const Status& reason);
 
+  using JobWork = std::function<Status(JobProgress*)>;
   /// Runs `work` between the Begin and the End event and returns its Status; kOutOfMemory when an
-  /// allocation in it failed. `work` fills in what it made.
-  Status RunFlush(FlushEvent* event, const std::function<Status()>& work);
-  Status RunCompaction(CompactionEvent* event, const std::function<Status()>& work);
+  /// allocation in it failed. `work` fills in what it made. The job is listed while `work` runs.
+  Status RunFlush(FlushEvent* event, const JobWork& work);
+  Status RunCompaction(CompactionEvent* event, const JobWork& work);
   void Split(const RegionSplitEvent& event);
   void Merged(const RegionMergeEvent& event);
   void FoundHot(const HotRegionEvent& event);
@@ -72,12 +81,16 @@ class Monitor {
   }
   void CountCall(Call call) { Add(calls_[static_cast<size_t>(call)]); }
   void CountWrite(uint64_t operations, uint64_t bytes);
-  void CountDelayedWrite() { Add(delayed_writes_); }
 
   /// How many bytes of memstores a flush frees a second; `at_first` before the first one.
   uint64_t FlushRate(uint64_t at_first) const;
-  /// The counters; sizes are left at 0.
-  Statistics Counters() const;
+  /// Writes that are slowed down. Those that are stopped are Stalls.
+  WriteWaits* delays() { return &delays_; }
+  /// The counters; sizes are left at 0. `time_micros`: the database's time.
+  Statistics Counters(int64_t time_micros) const;
+  /// Of the stall that is going on and began first; empty: there is none.
+  std::string StopReason() const { return stops_.FirstReason(); }
+  std::vector<JobInfo> Jobs(int64_t time_micros) const { return jobs_.Describe(time_micros); }
   int64_t NowMicros() const { return clock_->MonotonicMicros(); }
 
  private:
@@ -99,6 +112,8 @@ class Monitor {
   const std::function<void(std::string_view)> log_;
   const std::shared_ptr<EventListener> listener_;
   std::function<ObserverList(std::string_view)> observers_of_;  // Empty: there are none.
+  WriteWaits stops_, delays_;
+  RunningJobs jobs_;
 
   std::array<Counter, 7> calls_{};
   std::array<Counter, 6> conflicts_{};
@@ -111,24 +126,24 @@ class Monitor {
   Counter broken_sections_{0}, rewritten_files_{0};
   Counter region_splits_{0}, region_merges_{0};
   Counter scrubbed_bytes_{0}, scrub_findings_{0};
-  Counter stalls_{0}, stall_micros_{0}, delayed_writes_{0}, listener_failures_{0};
-  Counter observer_failures_{0};
+  Counter listener_failures_{0}, observer_failures_{0};
 };
 
 /// A writer's wait, from the first Begin to the end of the scope. Threads: one.
 class Stall {
  public:
-  explicit Stall(Monitor* monitor) : monitor_(monitor) {}
+  explicit Stall(Monitor* monitor) : monitor_(monitor), wait_(&monitor->stops_) {}
   ~Stall();
   Stall(const Stall&) = delete;
   Stall& operator=(const Stall&) = delete;
-  /// The writer is about to wait; only the first call has an effect. `reason` is copied.
-  void Begin(const std::string& reason);
+  /// The writer is about to wait, or to wait on. Events have the reason of the first call; the
+  /// statistics follow each.
+  void Begin(WaitCause cause, const std::string& reason);
 
  private:
   Monitor* const monitor_;
-  std::string reason_;
-  int64_t began_micros_ = 0;
+  WriteWait wait_;
+  std::string reason_;  // Empty: no event was sent.
 };
 
 }  // namespace tandem::engine

@@ -327,6 +327,10 @@ struct DatabaseInfo {
   ClockState clock_state = ClockState::kRight;
   int64_t clock_micros = 0;  ///< The wall clock, since 1970.
   int64_t time_micros = 0;   ///< The database's time, by which cells expire. It never goes back.
+  // Of this process: a reader beside a writer sees none of the writer's.
+  WaitsByCause stopped, delayed;  ///< As in Statistics.
+  std::string stop_reason;    ///< As StallEvent::reason, of the write that is stopped longest.
+  std::vector<JobInfo> jobs;  ///< Flushes and merges that run now, by when they began.
   std::vector<OpenTransactionInfo> transactions;   ///< The oldest first.
   std::vector<NamedSnapshotInfo> named_snapshots;  ///< By name.
   std::vector<TableInfo> tables;                   ///< In the order of their creation.

@@ -1,7 +1,9 @@
 // Counters and sizes of an open database. Reading them does no I/O.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 
 #pragma GCC visibility push(default)
 
@@ -61,6 +63,55 @@ struct ConflictCounts {
   }
 };
 
+/// Writes that flushes or merges make wait, for one cause.
+struct WaitCounts {
+  // Since the database was opened.
+  uint64_t writes = 0;  ///< Whose first cause this was.
+  uint64_t micros = 0;  ///< That they waited for it; of one that still does not yet counted.
+  // Now.
+  uint64_t waiting = 0;  ///< Writes.
+  /// Since when the first of them has waited for it, by DatabaseInfo::time_micros; 0: none does.
+  int64_t since_micros = 0;
+};
+
+/// Why writes wait.
+struct WaitsByCause {
+  WaitCounts memory;     ///< The memstores together are near or above their limit.
+  WaitCounts memstores;  ///< Too many memstores of a region wait to be flushed.
+  WaitCounts runs;       ///< Too many runs of store files of a region wait to be merged.
+
+  /// The sums, and the earliest time.
+  WaitCounts total() const {
+    WaitCounts sum;
+    for (const WaitCounts* part : {&memory, &memstores, &runs}) {
+      sum.writes += part->writes;
+      sum.micros += part->micros;
+      if (part->waiting == 0) continue;
+      sum.since_micros = sum.waiting == 0 ? part->since_micros
+                                          : std::min(sum.since_micros, part->since_micros);
+      sum.waiting += part->waiting;
+    }
+    return sum;
+  }
+};
+
+enum class JobKind : uint8_t {
+  kFlush,
+  kMerge,  ///< Also one that gives a file new indexes.
+};
+
+/// A flush or a merge that is running.
+struct JobInfo {
+  JobKind kind = JobKind::kFlush;
+  std::string table = {};
+  uint64_t region_id = 0;
+  uint64_t input_bytes = 0;  ///< Of the memstore or the files, with their indexes.
+  /// Of these, by the rows that it has read; 0 again if it has to begin again. When all are read,
+  /// it may still write indexes, sync and wait for the manifest.
+  uint64_t read_bytes = 0;
+  int64_t since_micros = 0;  ///< When it began, by DatabaseInfo::time_micros.
+};
+
 /// Counters since the database was opened, which never decrease, and current sizes. Later versions
 /// add fields, so a program refers to fields by name.
 struct Statistics {
@@ -98,6 +149,8 @@ struct Statistics {
   uint64_t stalls = 0, stall_micros = 0;  ///< Writers that waited for flushes or merges.
   /// Writes that were slowed down so that flushes and merges keep up.
   uint64_t delayed_writes = 0;
+  WaitsByCause stopped;  ///< The stalls, by cause, and those that go on.
+  WaitsByCause delayed;  ///< The delayed writes likewise. One is delayed for at most 16 ms.
   uint64_t scrubbed_bytes = 0, scrub_findings = 0;  ///< See Options::scrub_bytes_per_second.
   uint64_t listener_failures = 0;  ///< Exceptions that a listener or the log threw.
   uint64_t observer_failures = 0;  ///< And observers, in hooks that could fail nothing any more.

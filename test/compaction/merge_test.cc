@@ -264,11 +264,18 @@ MergeResult RunTrial(uint64_t seed, const Trial& trial) {
     };
   }
   std::vector<MergeInput> merged;
-  for (const auto& file : inputs) merged.push_back({file.get(), 0, file->row_count()});
+  uint64_t input_bytes = 0;
+  for (const auto& file : inputs) {
+    merged.push_back({file.get(), 0, file->row_count()});
+    input_bytes += file->size_bytes();
+  }
+  std::atomic<uint64_t> read_bytes{0};
+  options.read_bytes = &read_bytes;
 
   auto writer = bench.NewWriter("merged", bench.table().get());
   const auto result = MergeFiles(merged, options, writer.get());
   BOOST_REQUIRE_MESSAGE(result.has_value(), result.status().ToString());
+  BOOST_REQUIRE_EQUAL(read_bytes.load(), input_bytes);
   const std::string expected =
       NaiveMerge(&bench, all, options, {first_sequence, SequenceNumber(bench.sequence())});
   BOOST_REQUIRE_EQUAL(result->empty, expected.empty());

@@ -350,6 +350,7 @@ std::string StatisticsJson(const tandem::Statistics& statistics) {
   add("flushes", statistics.flushes);
   add("compactions", statistics.compactions);
   add("stalls", statistics.stalls);
+  add("stopped_writes", statistics.stopped.total().waiting);
   add("log_bytes", statistics.log_bytes);
   add("memstore_bytes", statistics.memory.memstore_bytes);
   return json + "}\n";

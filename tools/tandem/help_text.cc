@@ -90,6 +90,8 @@ Deletes a row, a family of it or a column, with all versions.
      R"(Example: tandem info shop/
 
 Prints tables, families, indexes, regions, files, log and memory.
+Only the process that has the database open for writing knows which writes wait and
+which merges run: Database::Info and Database::GetStatistics have it.
 )"},
     {"regions",
      R"(Example: tandem regions shop/ orders
