@@ -44,13 +44,15 @@ class TappedStream final : public format::CellStream {
 
 class ColumnMerger {
  public:
-  ColumnMerger(const StreamedRow& row, const MergeOptions& options, const NextWriter& next_writer)
+  ColumnMerger(const StreamedRow& row, const MergeOptions& options, const NextWriter& next_writer,
+               CellCounts* counts)
       : key_(row.key),
         options_(options),
         forgets_sequences_(row.forgets_sequences),
-        next_writer_(next_writer) {}
+        next_writer_(next_writer),
+        counts_(*counts) {}
 
-  Result<StreamedTotals> Run(std::vector<StreamedPart> parts, format::StoreFileWriter* present);
+  Status Run(std::vector<StreamedPart> parts, format::StoreFileWriter* present);
 
  private:
   Status MergeCells(format::ColumnStream* columns);
@@ -66,7 +68,7 @@ class ColumnMerger {
   const NextWriter& next_writer_;
   format::StoreFileWriter* writer_ = nullptr;  // Set once something of the row is kept.
   format::Retention retention_;
-  StreamedTotals totals_;
+  CellCounts& counts_;
 
   // The current family: its DeleteFamily markers, and which stay.
   bool in_family_ = false;
@@ -77,8 +79,7 @@ class ColumnMerger {
   std::vector<format::Cell> cells_, retained_;  // Of one column, markers first.
 };
 
-Result<StreamedTotals> ColumnMerger::Run(std::vector<StreamedPart> parts,
-                                         format::StoreFileWriter* present) {
+Status ColumnMerger::Run(std::vector<StreamedPart> parts, format::StoreFileWriter* present) {
   const format::TableRecord& table = *options_.table;
   retention_ = {table.families, options_.snapshots, options_.now_micros, false,
                 options_.limits_settled_at};
@@ -91,7 +92,7 @@ Result<StreamedTotals> ColumnMerger::Run(std::vector<StreamedPart> parts,
   for (size_t i = 0; i < parts.size(); ++i) {
     format::CellBuffer* const kept = parts[i].in_digests ? &indexed[i] : nullptr;
     sources.push_back(
-        std::make_unique<TappedStream>(std::move(parts[i].cells), table, kept, &totals_.cells_in));
+        std::make_unique<TappedStream>(std::move(parts[i].cells), table, kept, &counts_.in));
   }
   format::ColumnStream columns(std::move(sources));
   RETURN_IF_ERROR(MergeCells(&columns));
@@ -104,7 +105,7 @@ Result<StreamedTotals> ColumnMerger::Run(std::vector<StreamedPart> parts,
       present->index(index).SubtractRow(key_, cells_);
     }
   }
-  return totals_;
+  return {};
 }
 
 Status ColumnMerger::MergeCells(format::ColumnStream* columns) {
@@ -137,7 +138,7 @@ Status ColumnMerger::RetainColumn(const format::ColumnStream& columns) {
     column = cells_;
   }
   retained_.clear();
-  format::RetainCells(column, retention_, &retained_);
+  format::RetainCells(column, retention_, &retained_, &counts_.dropped);
   // The markers that stay come first, in their order.
   size_t kept = 0;
   for (size_t i = 0; i < deletes_.size() && kept < retained_.size(); ++i) {
@@ -147,6 +148,8 @@ Status ColumnMerger::RetainColumn(const format::ColumnStream& columns) {
     stays_[i] = true;
     ++kept;
   }
+  // They are counted once, after all columns of the family.
+  counts_.dropped.delete_markers -= deletes_.size() - kept;
   return Write(std::span(retained_).subspan(kept), false);
 }
 
@@ -156,6 +159,7 @@ Status ColumnMerger::EndFamily() {
   for (size_t i = 0; i < deletes_.size(); ++i) {
     if (stays_[i]) retained_.push_back(deletes_[i]);
   }
+  counts_.dropped.delete_markers += deletes_.size() - retained_.size();
   return Write(retained_, true);
 }
 
@@ -169,7 +173,7 @@ Status ColumnMerger::Write(std::span<const format::Cell> cells, bool family_dele
     ASSIGN_OR_RETURN(writer_, next_writer_());
     RETURN_IF_ERROR(writer_->BeginRow(key_));
   }
-  totals_.cells_out += cells.size();
+  counts_.out += cells.size();
   return family_deletes ? writer_->AddFamilyDeletes(cells) : writer_->AddCells(cells);
 }
 
@@ -183,10 +187,9 @@ Status ColumnMerger::CheckCancelled() const {
 
 }  // namespace
 
-Result<StreamedTotals> MergeColumns(StreamedRow row, const MergeOptions& options,
-                                    const NextWriter& next_writer,
-                                    format::StoreFileWriter* present) {
-  return ColumnMerger(row, options, next_writer).Run(std::move(row.parts), present);
+Status MergeColumns(StreamedRow row, const MergeOptions& options, const NextWriter& next_writer,
+                    format::StoreFileWriter* present, CellCounts* cells) {
+  return ColumnMerger(row, options, next_writer, cells).Run(std::move(row.parts), present);
 }
 
 }  // namespace tandem::compaction

@@ -20,6 +20,7 @@
 #include "compaction/merge_options.h"
 #include "format/cell/cell_stream.h"
 #include "store_file/writer.h"
+#include "tandem/statistics.h"
 #include "tandem/status.h"
 
 namespace tandem::compaction {
@@ -28,10 +29,6 @@ namespace tandem::compaction {
 struct StreamedPart {
   std::unique_ptr<format::CellStream> cells;
   bool in_digests = false;  ///< Its digests were added as a whole.
-};
-
-struct StreamedTotals {
-  uint64_t cells_in = 0, cells_out = 0;
 };
 
 /// A row that is merged column by column.
@@ -46,10 +43,9 @@ struct StreamedRow {
 using NextWriter = std::function<Result<format::StoreFileWriter*>()>;
 
 /// Merges `row` into the writer of `next_writer`; `present` has the digests of the sources that are
-/// `in_digests`, and is not used when there are none. Errors: kCancelled, kCorruption, kIoError,
-/// kNoSpace, kUnsupported; those of `next_writer`.
-Result<StreamedTotals> MergeColumns(StreamedRow row, const MergeOptions& options,
-                                    const NextWriter& next_writer,
-                                    format::StoreFileWriter* present);
+/// `in_digests`, and is not used when there are none. Adds the row's cells to `*cells`. Errors:
+/// kCancelled, kCorruption, kIoError, kNoSpace, kUnsupported; those of `next_writer`.
+Status MergeColumns(StreamedRow row, const MergeOptions& options, const NextWriter& next_writer,
+                    format::StoreFileWriter* present, CellCounts* cells);
 
 }  // namespace tandem::compaction

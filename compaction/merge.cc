@@ -310,7 +310,7 @@ Status Merger::GatherRow() {
     tree_->Replay();
   } while (sources_[tree_->top()]->rows.valid() && sources_[tree_->top()]->rows.key() == key_);
   ++result_.rows_in;
-  if (!row_is_wide_) result_.cells_in += cells_.size();
+  if (!row_is_wide_) result_.cells.in += cells_.size();
   return {};
 }
 
@@ -326,11 +326,7 @@ Status Merger::MergeWideRow() {
                                            nullptr);
   }
   const auto next_writer = [this] { return WriterOfNextRow(); };
-  ASSIGN_OR_RETURN(const StreamedTotals totals,
-                   MergeColumns(std::move(row), options_, next_writer, writer_));
-  result_.cells_in += totals.cells_in;
-  result_.cells_out += totals.cells_out;
-  return {};
+  return MergeColumns(std::move(row), options_, next_writer, writer_, &result_.cells);
 }
 
 // The current file, or the next one when that has reached its limits. Counts the row.
@@ -359,14 +355,14 @@ Status Merger::RetainRow() {
         options_.older_may_contain(format::RowHash(key_, options_.table->hash_secret)));
   }
   retained_.clear();
-  format::RetainCells(row, retention, &retained_);
+  format::RetainCells(row, retention, &retained_, &result_.cells.dropped);
   return {};
 }
 
 Status Merger::WriteRow() {
   if (retained_.empty()) return TakeOutOfDigests(nullptr);
   RETURN_IF_ERROR(WriterOfNextRow().status());
-  result_.cells_out += retained_.size();
+  result_.cells.out += retained_.size();
   const Part* const survivor = SurvivingPart();
   if (forgets_sequences_) {
     for (format::Cell& cell : retained_) cell.sequence = options_.limits_settled_at;

@@ -28,6 +28,7 @@
 #include "compaction/merge_options.h"
 #include "store_file/store_file.h"
 #include "store_file/writer.h"
+#include "tandem/statistics.h"
 #include "tandem/status.h"
 
 namespace tandem::compaction {
@@ -52,7 +53,8 @@ class MergeOutput {
 struct MergeResult {
   bool empty = false;  ///< No row survived: nothing was finished, a file begun is to be removed.
   format::StoreFileSummary summary;  ///< Of the last file.
-  uint64_t rows_in = 0, rows_out = 0, rows_copied = 0, cells_in = 0, cells_out = 0;
+  uint64_t rows_in = 0, rows_out = 0, rows_copied = 0;
+  CellCounts cells;
 };
 
 /// Merges `inputs` (oldest first, contiguous in sequence order) into files of `output` and finishes

@@ -252,20 +252,21 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
   event.input_bytes = BytesOf(inputs.slices());
   RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&](JobProgress* progress) -> Status {
     const MergeControl control{.cancelled = running.cancelled(), .progress = progress};
-    FinishedRun files;
+    WrittenRun written;
     bool is_outdated = true;
     while (is_outdated) {
       const Record record = region.table();
-      ASSIGN_OR_RETURN(files, MergeSkippingBrokenSections(region, inputs, record, control));
-      RETURN_IF_ERROR(InstallOrRetire(region, inputs, files, *record, &is_outdated));
+      ASSIGN_OR_RETURN(written, MergeSkippingBrokenSections(region, inputs, record, control));
+      RETURN_IF_ERROR(InstallOrRetire(region, inputs, written.files, *record, &is_outdated));
     }
     for (const FileSlice& slice : inputs.slices()) {
       broken += slice.file->store().has_broken_section();
     }
-    const RunSize size = SizeOf(files);
+    const RunSize size = SizeOf(written.files);
     event.files = size.files;
     event.rows = size.rows;
     event.bytes = size.bytes;
+    event.cells = written.cells;
     return {};
   }));
   work_.monitor->CountRewritten(broken);
@@ -326,6 +327,7 @@ Status Compactor::AddIndexes(Region& region, const FileSlice& slice) {
   event.input_files = event.files = 1;
   event.input_rows = event.rows = store.row_count();
   event.input_bytes = store.size_bytes();
+  event.cells.in = event.cells.out = store.statistics().cells;
   const Status status = work_.monitor->RunCompaction(&event, [&](JobProgress* progress) -> Status {
     ASSIGN_OR_RETURN(event.bytes,
                      builder_->AddIndexes(region, slice, running.cancelled(), progress));
@@ -404,18 +406,17 @@ std::optional<Compactor::Inputs> Compactor::RunWith(const Region& region, const 
 }
 
 // An index section that the merge finds broken is rebuilt from the rows.
-Result<FinishedRun> Compactor::MergeSkippingBrokenSections(const Region& region,
-                                                           const Inputs& inputs,
-                                                           const Record& table,
-                                                           const MergeControl& control) {
-  Result<FinishedRun> files = Merge(region, inputs, table, control);
-  if (files.has_value() || files.error().code() != StatusCode::kCorruption) return files;
+Result<WrittenRun> Compactor::MergeSkippingBrokenSections(const Region& region,
+                                                          const Inputs& inputs, const Record& table,
+                                                          const MergeControl& control) {
+  Result<WrittenRun> written = Merge(region, inputs, table, control);
+  if (written.has_value() || written.error().code() != StatusCode::kCorruption) return written;
   bool any = false;
   for (const FileSlice& slice : inputs.slices()) {
     ASSIGN_OR_RETURN(const bool broken, slice.file->store().FindBrokenIndexes());
     any |= broken;
   }
-  return any ? Merge(region, inputs, table, control) : files;
+  return any ? Merge(region, inputs, table, control) : written;
 }
 
 // The files older than the inputs whose key ranges overlap theirs.
@@ -452,8 +453,8 @@ format::SequenceNumber Compactor::LastLimitsBefore(const RegionVersion& version,
   return last;
 }
 
-Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
-                                     const Record& table, const MergeControl& control) {
+Result<WrittenRun> Compactor::Merge(const Region& region, const Inputs& inputs, const Record& table,
+                                    const MergeControl& control) {
   std::vector<compaction::MergeInput> merged;
   for (const FileSlice& slice : inputs.slices()) {
     merged.push_back({.file = &slice.file->store(), .low = slice.low, .high = slice.high});
@@ -482,8 +483,9 @@ Result<FinishedRun> Compactor::Merge(const Region& region, const Inputs& inputs,
   }
   RunWriter run(work_, region);
   run.ExpectBytes(BytesOf(inputs.slices()));
-  RETURN_IF_ERROR(compaction::MergeFiles(merged, options, &run).status());
-  return run.Take();
+  ASSIGN_OR_RETURN(const compaction::MergeResult result,
+                   compaction::MergeFiles(merged, options, &run));
+  return WrittenRun{.files = run.Take(), .cells = result.cells};
 }
 
 // Deletes the outputs of a merge that could not be installed. If a crash could still bring them in,

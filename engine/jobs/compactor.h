@@ -144,12 +144,12 @@ class Compactor {
     const CancelFlag& cancelled;
     JobProgress* progress = nullptr;
   };
-  Result<FinishedRun> MergeSkippingBrokenSections(const Region& region, const Inputs& inputs,
-                                                  const Record& table, const MergeControl& control);
+  Result<WrittenRun> MergeSkippingBrokenSections(const Region& region, const Inputs& inputs,
+                                                 const Record& table, const MergeControl& control);
   static format::SequenceNumber LastLimitsBefore(const RegionVersion& version, size_t end,
                                                  const format::TableRecord& table);
-  Result<FinishedRun> Merge(const Region& region, const Inputs& inputs, const Record& table,
-                            const MergeControl& control);
+  Result<WrittenRun> Merge(const Region& region, const Inputs& inputs, const Record& table,
+                           const MergeControl& control);
   Status InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files,
                          const format::TableRecord& table, bool* is_outdated);
   static std::vector<FileSlice> LastReferences(const format::Catalog& catalog, const Region& region,

@@ -39,7 +39,7 @@ class MemstoreWriter {
         retention_point_(work.snapshots->TakeRetentionPoint()) {}
 
   /// Sets `progress` to the bytes of the memstore that were read, by the share of rows.
-  Result<FinishedRun> Write(const Memstore& memstore, JobProgress* progress);
+  Result<WrittenRun> Write(const Memstore& memstore, JobProgress* progress);
 
  private:
   Status WriteHotRow(const Memstore::Iterator& row, const Memstore& memstore);
@@ -56,6 +56,7 @@ class MemstoreWriter {
   RunWriter run_;
   const RegionVersion& version_;
   const SnapshotRegistry::RetentionPoint retention_point_;
+  CellCounts counts_;
   std::vector<format::Cell> cells_, kept_;
   format::StoreFileWriter* writer_ = nullptr;        // Of the unfinished file.
   std::unique_ptr<FlushedRows::Recorder> recorder_;  // Of its rows; null: not needed.
@@ -82,7 +83,9 @@ Status MemstoreWriter::WriteRow(std::string_view key, const Memstore& memstore) 
     ASSIGN_OR_RETURN(retention.older_sources_may_hold_row, OlderFilesMayHold(key, RowHash(key)));
   }
   kept_.clear();
-  format::RetainCells(cells_, retention, &kept_);
+  format::RetainCells(cells_, retention, &kept_, &counts_.dropped);
+  counts_.in += cells_.size();
+  counts_.out += kept_.size();
   if (kept_.empty()) return {};
   RETURN_IF_ERROR(WriterOfNextRow(memstore).status());
   RETURN_IF_ERROR(writer_->AddRow(key, kept_).status());
@@ -129,7 +132,7 @@ Status MemstoreWriter::StreamRow(std::string_view key, const RowStates& states,
     if (recorder_ != nullptr) recorder_->AddRow(key, {});
     return writer_;
   };
-  return compaction::MergeColumns(std::move(streamed), options, next_writer, nullptr).status();
+  return compaction::MergeColumns(std::move(streamed), options, next_writer, nullptr, &counts_);
 }
 
 Status MemstoreWriter::FinishFile(const Memstore& memstore) {
@@ -142,7 +145,7 @@ Status MemstoreWriter::FinishFile(const Memstore& memstore) {
   return {};
 }
 
-Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore, JobProgress* progress) {
+Result<WrittenRun> MemstoreWriter::Write(const Memstore& memstore, JobProgress* progress) {
   const double bytes_per_row =
       static_cast<double>(memstore.size_bytes()) / static_cast<double>(memstore.row_count());
   uint64_t rows = 0;
@@ -169,7 +172,7 @@ Result<FinishedRun> MemstoreWriter::Write(const Memstore& memstore, JobProgress*
   }
   progress->store(memstore.size_bytes(), std::memory_order_relaxed);
   if (writer_ != nullptr) RETURN_IF_ERROR(FinishFile(memstore));
-  return run_.Take();
+  return WrittenRun{.files = run_.Take(), .cells = counts_};
 }
 
 }  // namespace
@@ -190,14 +193,14 @@ Status Flusher::FlushUnlessBusy(Region& region, const std::function<void()>& flu
 }
 
 void Flusher::Forget(const Region& region) {
-  std::map<Part, FinishedRun> forgotten;  // Which are deleted after the mutex.
+  std::map<Part, WrittenRun> forgotten;  // Which are deleted after the mutex.
   base::MutexLock lock(mutex_);
   for (auto entry = finished_.begin(); entry != finished_.end();) {
     const auto here = entry++;
     if (here->first.first == region.id()) forgotten.insert(finished_.extract(here));
   }
-  for (const auto& [part, files] : forgotten) {
-    for (const FinishedFile& file : files) StoreFiles::Retire(*file.file);
+  for (const auto& [part, written] : forgotten) {
+    for (const FinishedFile& file : written.files) StoreFiles::Retire(*file.file);
   }
 }
 
@@ -228,11 +231,12 @@ Result<bool> Flusher::FlushOldest(Region& region, LogState log) {
                    .memstore_bytes = memstore.size_bytes()};
   const Status status = Guarded([&] {
     return work_.monitor->RunFlush(&event, [&](JobProgress* progress) -> Status {
-      ASSIGN_OR_RETURN(const FinishedRun files, WriteAndInstall(region, *version, log, progress));
-      const RunSize size = SizeOf(files);
+      ASSIGN_OR_RETURN(const WrittenRun written, WriteAndInstall(region, *version, log, progress));
+      const RunSize size = SizeOf(written.files);
       event.files = size.files;
       event.rows = size.rows;
       event.bytes = size.bytes;
+      event.cells = written.cells;
       return {};
     });
   });
@@ -243,22 +247,23 @@ Result<bool> Flusher::FlushOldest(Region& region, LogState log) {
 }
 
 // The four steps for the version's oldest memstore.
-Result<FinishedRun> Flusher::WriteAndInstall(Region& region, const RegionVersion& version,
-                                             LogState log, JobProgress* progress) {
+Result<WrittenRun> Flusher::WriteAndInstall(Region& region, const RegionVersion& version,
+                                            LogState log, JobProgress* progress) {
   const Memstore& memstore = *version.memstores.front();
   if (log == LogState::kToBeSynced) {
     RETURN_IF_ERROR(queue_->SyncThrough(memstore.max_sequence()));
   }
-  ASSIGN_OR_RETURN(FinishedRun files, FinishedBefore(region, version, progress));
-  const Status installed = Install(region, memstore, files);
-  if (installed.ok()) return files;
-  for (const FinishedFile& file : files) file.file->DropRecord();  // The retry may be much later.
+  ASSIGN_OR_RETURN(WrittenRun written, FinishedBefore(region, version, progress));
+  const Status installed = Install(region, memstore, written.files);
+  if (installed.ok()) return written;
+  // The retry may be much later.
+  for (const FinishedFile& file : written.files) file.file->DropRecord();
   return installed;
 }
 
 // The files of the oldest memstore, from an earlier attempt or written now.
-Result<FinishedRun> Flusher::FinishedBefore(const Region& region, const RegionVersion& version,
-                                            JobProgress* progress) {
+Result<WrittenRun> Flusher::FinishedBefore(const Region& region, const RegionVersion& version,
+                                           JobProgress* progress) {
   const Memstore* const memstore = version.memstores.front().get();
   const Part part(region.id(), memstore);
   {
@@ -267,9 +272,9 @@ Result<FinishedRun> Flusher::FinishedBefore(const Region& region, const RegionVe
     if (found != finished_.end()) return found->second;
   }
   // Their place comes first, so that files which are written are not forgotten.
-  std::map<Part, FinishedRun> finished;
-  FinishedRun& files = finished[part];
-  ASSIGN_OR_RETURN(files,
+  std::map<Part, WrittenRun> finished;
+  WrittenRun& written = finished[part];
+  ASSIGN_OR_RETURN(written,
                    MemstoreWriter(work_, *overlaps_, region, version).Write(*memstore, progress));
   base::MutexLock lock(mutex_);
   finished_.merge(finished);

@@ -46,10 +46,10 @@ class Flusher {
  private:
   enum class LogState : uint8_t { kToBeSynced, kSynced };
   Result<bool> FlushOldest(Region& region, LogState log);
-  Result<FinishedRun> WriteAndInstall(Region& region, const RegionVersion& version, LogState log,
-                                      JobProgress* progress);
-  Result<FinishedRun> FinishedBefore(const Region& region, const RegionVersion& version,
+  Result<WrittenRun> WriteAndInstall(Region& region, const RegionVersion& version, LogState log,
                                      JobProgress* progress);
+  Result<WrittenRun> FinishedBefore(const Region& region, const RegionVersion& version,
+                                    JobProgress* progress);
   Status Install(Region& region, const Memstore& memstore, const FinishedRun& files);
 
   const FileWork work_;
@@ -60,7 +60,7 @@ class Flusher {
   using Part = std::pair<format::RegionId, const Memstore*>;
   /// Files of memstores whose catalog edit found the disk full: the next attempt needs only the
   /// edit.
-  std::map<Part, FinishedRun> finished_ GUARDED_BY(mutex_);
+  std::map<Part, WrittenRun> finished_ GUARDED_BY(mutex_);
 };
 
 }  // namespace tandem::engine

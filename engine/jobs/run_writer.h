@@ -20,6 +20,7 @@
 #include "engine/storage/catalog.h"
 #include "engine/storage/catalog_editor.h"
 #include "store_file/writer.h"
+#include "tandem/statistics.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
@@ -47,6 +48,12 @@ struct FinishedFile {
 
 /// In key order. Empty: no row was left to write.
 using FinishedRun = std::vector<FinishedFile>;
+
+/// What a flush or a merge made of its input.
+struct WrittenRun {
+  FinishedRun files;
+  CellCounts cells;
+};
 
 /// The size of a run, as the listener receives it.
 struct RunSize {

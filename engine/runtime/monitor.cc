@@ -2,6 +2,9 @@
 // event.
 #include "engine/runtime/monitor.h"
 
+#include <iterator>
+#include <tuple>
+
 #include "base/guarded.h"
 
 namespace tandem::engine {
@@ -76,6 +79,7 @@ Status Monitor::RunFlush(FlushEvent* event, const JobWork& work) {
     Add(flushed_rows_, event->rows);
     Add(flushed_bytes_, event->bytes);
     Add(flush_micros_, event->micros);
+    AddCells(flush_cells_, event->cells);
     NoteFlushRate(*event);
   } else {
     Add(failed_flushes_);
@@ -84,6 +88,28 @@ Status Monitor::RunFlush(FlushEvent* event, const JobWork& work) {
   TellObserversOf(event->table, "AfterFlush",
                   [event](Observer& observer) { observer.AfterFlush(*event); });
   return event->status;
+}
+
+void Monitor::AddCells(CellCounters& counters, const CellCounts& cells) {
+  const DroppedCells& dropped = cells.dropped;
+  const uint64_t counts[] = {cells.in,         cells.out,
+                             dropped.replaced, dropped.superseded,
+                             dropped.expired,  dropped.of_dropped_families,
+                             dropped.deleted,  dropped.delete_markers};
+  static_assert(std::size(counts) == std::tuple_size_v<CellCounters>);
+  for (size_t i = 0; i < counters.size(); ++i) Add(counters[i], counts[i]);
+}
+
+CellCounts Monitor::ValueOf(const CellCounters& counters) {
+  const auto value = [&counters](size_t i) { return counters[i].load(std::memory_order_relaxed); };
+  return {.in = value(0),
+          .out = value(1),
+          .dropped = {.replaced = value(2),
+                      .superseded = value(3),
+                      .expired = value(4),
+                      .of_dropped_families = value(5),
+                      .deleted = value(6),
+                      .delete_markers = value(7)}};
 }
 
 // Each flush halves the weight of those before it; a short one weighs little.
@@ -120,6 +146,7 @@ Status Monitor::RunCompaction(CompactionEvent* event, const JobWork& work) {
     Add(compacted_bytes_, event->bytes);
     Add(compaction_micros_, event->micros);
     Add(compaction_input_bytes_, event->input_bytes);
+    AddCells(compaction_cells_, event->cells);
   } else if (event->status.code() != StatusCode::kCancelled &&
              event->status.code() != StatusCode::kBusy) {
     Add(failed_compactions_);
@@ -223,6 +250,8 @@ Statistics Monitor::Counters(int64_t time_micros) const {
   statistics.compacted_bytes = value(compacted_bytes_);
   statistics.compaction_micros = value(compaction_micros_);
   statistics.compaction_input_bytes = value(compaction_input_bytes_);
+  statistics.flush_cells = ValueOf(flush_cells_);
+  statistics.compaction_cells = ValueOf(compaction_cells_);
   statistics.failed_compactions = value(failed_compactions_);
   statistics.overlap_pairs = value(overlap_pairs_);
   statistics.broken_sections = value(broken_sections_);

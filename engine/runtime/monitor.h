@@ -104,6 +104,10 @@ class Monitor {
   void Tell(const Telling& telling);
   template <typename Telling>
   void TellObserversOf(std::string_view table, std::string_view hook, const Telling& telling);
+  // Of cells in, cells out, and cells dropped in the order of DroppedCells.
+  using CellCounters = std::array<Counter, 8>;
+  static void AddCells(CellCounters& counters, const CellCounts& cells);
+  static CellCounts ValueOf(const CellCounters& counters);
   void NoteFlushRate(const FlushEvent& event);
   void StallBegan(const StallEvent& event);
   void StallEnded(const StallEvent& event);
@@ -123,6 +127,7 @@ class Monitor {
   Counter freed_bytes_{0}, freeing_micros_{0};  // Of memstores, by the last flushes.
   Counter compactions_{0}, compacted_rows_{0}, compacted_bytes_{0}, compaction_micros_{0};
   Counter compaction_input_bytes_{0}, failed_compactions_{0}, overlap_pairs_{0};
+  CellCounters flush_cells_{}, compaction_cells_{};
   Counter broken_sections_{0}, rewritten_files_{0};
   Counter region_splits_{0}, region_merges_{0};
   Counter scrubbed_bytes_{0}, scrub_findings_{0};

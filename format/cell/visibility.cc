@@ -11,11 +11,14 @@
 // Where a limit was changed, a Put from before also has to have been among the versions that were
 // kept then. A Put that was is counted even if a later one has its timestamp now, or a DeleteCell
 // took it later, so the others at a timestamp are looked at too (FormerVersions).
-// Retention runs the same sweep once per distinct read point, then a sweep upwards that finds for
-// each marker the smallest sequence among the kept Puts in its scope.
+// Retention runs the same sweep once per distinct read point, the latest one last, then a sweep
+// upwards that finds for each marker the smallest sequence among the kept Puts in its scope. The
+// sweep at the latest point leaves with each Put that it hides the reason, so that what is dropped
+// is counted without another look at it.
 #include "format/cell/visibility.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -122,28 +125,55 @@ class FormerVersions {
   SequenceNumber ends_at_ = kNever;  // The next Put, as a later Put or DeleteCell replaced it.
 };
 
-/// Calls `show(i)` for each visible Put cells[i], in order, and `count(i, changed_at)` for each
-/// that was among the versions kept at a change of limits, the last of them.
-template <typename Show, typename Count>
+/// What becomes of a cell in a merge, in the order of DroppedCells: of several reasons to drop a
+/// Put the first counts.
+enum class Fate : uint8_t {
+  kKept,
+  kReplaced,
+  kSuperseded,
+  kExpired,
+  kOfDroppedFamily,
+  kDeleted,
+  kMarker,
+};
+constexpr size_t kFates = 7;
+
+/// Where the sweep is in a column.
+struct ColumnSweep {
+  uint32_t versions = 0;                        // Shown.
+  bool decided = false;                         // This timestamp has a Put at the read point.
+  uint64_t column_marker = 0, cell_marker = 0;  // Greatest sequences that hide from here on.
+};
+
+/// Whether a marker hides the Put that the sweep has come to. A DeleteCell is left to
+/// FormerVersions where limits were changed.
+bool IsDeleted(const Cell& put, const ColumnSweep& column, const FamilyMarkers& family_markers,
+               bool by_cell) {
+  const uint64_t sequence = put.sequence.value;
+  return column.column_marker > sequence || (by_cell && column.cell_marker > sequence) ||
+         family_markers.GreatestSequence(put.timestamp) > sequence;
+}
+
+/// Calls `visitor->Show(i)` for each visible Put cells[i], in order; `visitor->Hide(i, reason)` for
+/// each Put at the read point that is hidden or not among the versions that are left; and before
+/// these `visitor->Count(i, changed_at)` for each that was among the versions kept at a change of
+/// limits, the last of them.
+template <typename Visitor>
 void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> families,
-                    const ReadPoint& point, bool knows_older_sources, Show&& show, Count&& count) {
+                    const ReadPoint& point, bool knows_older_sources, Visitor* visitor) {
   FamilyMarkers family_markers;
   FormerVersions former(knows_older_sources);
   const FamilyRecord* family = nullptr;
   bool has_former = false;
-  uint32_t versions_max = 0;
   std::optional<int64_t> expired_at;
-  const Cell* previous = nullptr;               // Of the same column.
-  uint32_t versions = 0;                        // Shown of this column.
-  bool decided = false;                         // This timestamp has a Put at the read point.
-  uint64_t column_marker = 0, cell_marker = 0;  // Greatest sequences that hide from here on.
+  const Cell* previous = nullptr;  // Of the same column.
+  ColumnSweep column;
   for (size_t i = 0; i < cells.size(); ++i) {
     const Cell& cell = cells[i];
     if (i == 0 || cell.family != cells[i - 1].family) {
       family = &FindFamily(families, cell.family);
       expired_at = family->ExpiredThrough(point.now_micros);
       has_former = !family->former_limits.empty();
-      versions_max = has_former ? 0 : family->options.max_versions;
       if (has_former) former.BeginFamily(*family);
       family_markers.Clear();
       previous = nullptr;
@@ -154,37 +184,43 @@ void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> f
       continue;
     }
     if (previous == nullptr || previous->qualifier != cell.qualifier) {
-      versions = 0;
-      column_marker = cell_marker = 0;
-      decided = false;
+      column = {};
       if (has_former) former.BeginColumn();
     } else if (previous->timestamp != cell.timestamp) {
-      cell_marker = 0;
-      decided = false;
+      column.cell_marker = 0;
+      column.decided = false;
       if (has_former) former.BeginTimestamp();
     }
     previous = &cell;
     if (cell.kind == CellKind::kDeleteColumn) {
-      column_marker = std::max(column_marker, cell.sequence.value);
+      column.column_marker = std::max(column.column_marker, cell.sequence.value);
     } else if (cell.kind == CellKind::kDeleteCell) {
-      cell_marker = std::max(cell_marker, cell.sequence.value);
+      column.cell_marker = std::max(column.cell_marker, cell.sequence.value);
       if (has_former) former.Delete(cell.sequence);
-    } else if (has_former || (!decided && versions < versions_max)) {
-      decided = true;
-      if (expired_at.has_value() && cell.timestamp <= *expired_at) continue;
-      const uint64_t sequence = cell.sequence.value;
-      if (column_marker > sequence || (cell_marker > sequence && !has_former)) continue;
-      if (family_markers.GreatestSequence(cell.timestamp) > sequence) continue;
-      bool is_sure = true;
-      if (has_former) {
-        if (HadExpired(cell, *family)) continue;
-        const FormerVersions::Verdict verdict = former.Add(cell.sequence);
-        if (verdict.counts_at.value != 0) count(i, verdict.counts_at);
-        if (!verdict.is_kept || versions == family->options.max_versions) continue;
-        is_sure = verdict.is_sure;
+    } else {
+      const bool is_replaced = std::exchange(column.decided, true);
+      const bool is_full = column.versions == family->options.max_versions;
+      const auto hide = [&](Fate reason) {
+        visitor->Hide(i, is_replaced ? Fate::kReplaced : is_full ? Fate::kSuperseded : reason);
+      };
+      if (!has_former && (is_replaced || is_full)) {
+        hide(Fate::kSuperseded);
+      } else if ((expired_at.has_value() && cell.timestamp <= *expired_at) ||
+                 (has_former && HadExpired(cell, *family))) {
+        hide(family->dropped ? Fate::kOfDroppedFamily : Fate::kExpired);
+      } else if (IsDeleted(cell, column, family_markers, !has_former)) {
+        hide(Fate::kDeleted);
+      } else {
+        FormerVersions::Verdict verdict{.is_kept = true};
+        if (has_former) verdict = former.Add(cell.sequence);
+        if (verdict.counts_at.value != 0) visitor->Count(i, verdict.counts_at);
+        if (!verdict.is_kept || is_full) {
+          hide(column.cell_marker > cell.sequence.value ? Fate::kDeleted : Fate::kSuperseded);
+          continue;
+        }
+        column.versions += verdict.is_sure ? 1 : 0;
+        if (point.since <= cell.timestamp && cell.timestamp <= point.as_of) visitor->Show(i);
       }
-      versions += is_sure ? 1 : 0;
-      if (point.since <= cell.timestamp && cell.timestamp <= point.as_of) show(i);
     }
   }
 }
@@ -229,10 +265,11 @@ std::vector<SequenceNumber> DistinctPoints(std::span<const Cell> cells,
   return points;
 }
 
-/// Sets keep[i] for each marker cells[i] that hides a kept Put: keep[] holds the kept Puts.
-/// Sweeps the cells of one family, [begin, end), upwards: timestamps and sequences ascend.
+/// Decides of each marker whether it hides a kept Put: `*fates` has those of the Puts. Sweeps the
+/// cells of one family, [begin, end), upwards: timestamps and sequences ascend.
 void KeepHidingMarkers(std::span<const Cell> cells, size_t begin, size_t end,
-                       std::vector<bool>* keep) {
+                       std::vector<Fate>* fates) {
+  const auto fate_of = [](bool hides) { return hides ? Fate::kKept : Fate::kMarker; };
   size_t columns = begin;  // After the DeleteFamily markers.
   while (columns < end && cells[columns].kind == CellKind::kDeleteFamily) ++columns;
   // Smallest sequence of the kept Puts that marker i covers and marker i + 1 does not.
@@ -247,10 +284,10 @@ void KeepHidingMarkers(std::span<const Cell> cells, size_t begin, size_t end,
     }
     const uint64_t sequence = cell.sequence.value;
     if (cell.kind == CellKind::kDeleteColumn) {
-      (*keep)[i] = column_least < sequence;
+      (*fates)[i] = fate_of(column_least < sequence);
     } else if (cell.kind == CellKind::kDeleteCell) {
-      (*keep)[i] = cell_least < sequence;
-    } else if ((*keep)[i]) {
+      (*fates)[i] = fate_of(cell_least < sequence);
+    } else if ((*fates)[i] == Fate::kKept) {
       column_least = std::min(column_least, sequence);
       cell_least = std::min(cell_least, sequence);
       const auto markers = cells.subspan(begin, columns - begin);
@@ -266,49 +303,84 @@ void KeepHidingMarkers(std::span<const Cell> cells, size_t begin, size_t end,
   uint64_t family_least = kNone;
   for (size_t i = columns; i-- > begin;) {
     family_least = std::min(family_least, covered[i - begin]);
-    (*keep)[i] = family_least < cells[i].sequence.value;
+    (*fates)[i] = fate_of(family_least < cells[i].sequence.value);
   }
+}
+
+/// Appends the Puts that are visible.
+struct Shown {
+  std::span<const Cell> cells;
+  std::vector<Cell>* out;
+  void Show(size_t i) { out->push_back(cells[i]); }
+  void Hide(size_t, Fate) {}
+  void Count(size_t, SequenceNumber) {}
+};
+
+/// Keeps the Puts that are visible at some point, and the reasons of the last one that hides them.
+struct Retained {
+  std::vector<Fate>* fates;
+  bool counts_matter;
+  SequenceNumber complete_through;
+  void Show(size_t i) { (*fates)[i] = Fate::kKept; }
+  void Hide(size_t i, Fate reason) {
+    if ((*fates)[i] != Fate::kKept) (*fates)[i] = reason;
+  }
+  void Count(size_t i, SequenceNumber changed_at) {
+    if (counts_matter || changed_at > complete_through) (*fates)[i] = Fate::kKept;
+  }
+};
+
+void CountDropped(const std::array<uint64_t, kFates>& counts, DroppedCells* dropped) {
+  const auto of = [&counts](Fate fate) { return counts[static_cast<size_t>(fate)]; };
+  dropped->replaced += of(Fate::kReplaced);
+  dropped->superseded += of(Fate::kSuperseded);
+  dropped->expired += of(Fate::kExpired);
+  dropped->of_dropped_families += of(Fate::kOfDroppedFamily);
+  dropped->deleted += of(Fate::kDeleted);
+  dropped->delete_markers += of(Fate::kMarker);
 }
 
 }  // namespace
 
 void VisibleCells(std::span<const Cell> cells, std::span<const FamilyRecord> families,
                   const ReadPoint& point, std::vector<Cell>* out) {
-  ForEachVisible(
-      cells, families, point, true, [&](size_t i) { out->push_back(cells[i]); },
-      [](size_t, SequenceNumber) {});
+  Shown shown{.cells = cells, .out = out};
+  ForEachVisible(cells, families, point, true, &shown);
 }
 
-void RetainCells(std::span<const Cell> cells, const Retention& retention, std::vector<Cell>* out) {
+void RetainCells(std::span<const Cell> cells, const Retention& retention, std::vector<Cell>* out,
+                 DroppedCells* dropped) {
   if (ShowsEverything(cells, retention)) {
     out->insert(out->end(), cells.begin(), cells.end());
     return;
   }
-  std::vector<bool> keep(cells.size(), false);
+  std::vector<Fate> fates(cells.size(), Fate::kMarker);  // The sweeps decide of each Put.
   const bool counts_matter = retention.older_sources_may_hold_row || !retention.snapshots.empty();
+  Retained retained{.fates = &fates,
+                    .counts_matter = counts_matter,
+                    .complete_through = retention.complete_through};
   for (const SequenceNumber sequence : DistinctPoints(cells, retention.snapshots)) {
-    ForEachVisible(
-        cells, retention.families, {sequence, retention.now_micros},
-        !retention.older_sources_may_hold_row, [&](size_t i) { keep[i] = true; },
-        [&](size_t i, SequenceNumber changed_at) {
-          if (counts_matter || changed_at > retention.complete_through) keep[i] = true;
-        });
+    ForEachVisible(cells, retention.families, {sequence, retention.now_micros},
+                   !retention.older_sources_may_hold_row, &retained);
   }
   if (retention.older_sources_may_hold_row) {
     for (size_t i = 0; i < cells.size(); ++i) {
-      if (cells[i].kind != CellKind::kPut) keep[i] = true;
+      if (cells[i].kind != CellKind::kPut) fates[i] = Fate::kKept;
     }
   } else {
     for (size_t begin = 0; begin < cells.size();) {
       size_t end = begin + 1;
       while (end < cells.size() && cells[end].family == cells[begin].family) ++end;
-      KeepHidingMarkers(cells, begin, end, &keep);
+      KeepHidingMarkers(cells, begin, end, &fates);
       begin = end;
     }
   }
+  std::array<uint64_t, kFates> counts{};
   for (size_t i = 0; i < cells.size(); ++i) {
-    if (keep[i]) out->push_back(cells[i]);
+    ++counts[static_cast<size_t>(fates[i])];
+    if (fates[i] == Fate::kKept) out->push_back(cells[i]);
   }
+  if (dropped != nullptr) CountDropped(counts, dropped);
 }
 
 bool Hides(const Cell& marker, const Cell& put) {

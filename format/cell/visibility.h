@@ -9,6 +9,7 @@
 
 #include "format/cell/cell.h"
 #include "format/schema.h"
+#include "tandem/statistics.h"
 
 namespace tandem::format {
 
@@ -56,8 +57,10 @@ struct Retention {
 /// Appends to `*out` the cells that survive: a Put iff VisibleCells shows it at the latest sequence
 /// or at a registered snapshot, or if it was among the versions that a former limit had left and
 /// another source, or a snapshot, may have to be judged by them; every marker while an older source
-/// may hold the row, otherwise a marker iff it hides a kept Put. Order is kept.
-void RetainCells(std::span<const Cell> cells, const Retention& retention, std::vector<Cell>* out);
+/// may hold the row, otherwise a marker iff it hides a kept Put. Order is kept. The others are
+/// counted in `*dropped`, unless it is null, by what hides them at the latest sequence.
+void RetainCells(std::span<const Cell> cells, const Retention& retention, std::vector<Cell>* out,
+                 DroppedCells* dropped = nullptr);
 
 /// Whether `marker` (any delete) hides `put`, both of the same row.
 bool Hides(const Cell& marker, const Cell& put);

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tandem/statistics.h"
 #include "tandem/status.h"
 
 #pragma GCC visibility push(default)
@@ -41,6 +42,9 @@ struct FlushEvent {
   // Known at the end. There may be fewer rows than in the memstore: those that no reader can see
   // any more are dropped.
   uint64_t files = 0, rows = 0, bytes = 0;
+  /// Of a row that was written often the memstore has left out older cells already. They count as
+  /// neither in nor dropped.
+  CellCounts cells = {};
   uint64_t micros = 0;
   Status status = {};  ///< kNoSpace, kOutOfMemory: the flush is retried, with a new Begin.
 };
@@ -52,6 +56,7 @@ struct CompactionEvent {
   uint64_t input_files = 0, input_rows = 0, input_bytes = 0;
   // Known at the end.
   uint64_t files = 0, rows = 0, bytes = 0;
+  CellCounts cells = {};
   uint64_t micros = 0;
   Status status = {};  ///< kCancelled: by Close, Compact or DropTable; no file changed.
 };

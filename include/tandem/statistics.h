@@ -87,8 +87,8 @@ struct WaitsByCause {
       sum.writes += part->writes;
       sum.micros += part->micros;
       if (part->waiting == 0) continue;
-      sum.since_micros = sum.waiting == 0 ? part->since_micros
-                                          : std::min(sum.since_micros, part->since_micros);
+      sum.since_micros =
+          sum.waiting == 0 ? part->since_micros : std::min(sum.since_micros, part->since_micros);
       sum.waiting += part->waiting;
     }
     return sum;
@@ -110,6 +110,28 @@ struct JobInfo {
   /// it may still write indexes, sync and wait for the manifest.
   uint64_t read_bytes = 0;
   int64_t since_micros = 0;  ///< When it began, by DatabaseInfo::time_micros.
+};
+
+/// Cells that flushes and merges left out, by what hid them from a reader of the latest state. Of
+/// several reasons the first one here counts.
+struct DroppedCells {
+  uint64_t replaced = 0;    ///< By a later Put with the same timestamp.
+  uint64_t superseded = 0;  ///< By as many newer versions as the family keeps, or kept once.
+  uint64_t expired = 0;     ///< By the family's time to live.
+  uint64_t of_dropped_families = 0;
+  uint64_t deleted = 0;         ///< By a delete of the version, the column, the family or the row.
+  uint64_t delete_markers = 0;  ///< The deletes themselves: nothing is left that they hide.
+
+  uint64_t total() const {
+    return replaced + superseded + expired + of_dropped_families + deleted + delete_markers;
+  }
+};
+
+/// What flushes or merges did with cells: they leave out those that no reader can see any more.
+/// Deletes are cells too.
+struct CellCounts {
+  uint64_t in = 0, out = 0;  ///< in == out + dropped.total()
+  DroppedCells dropped;
 };
 
 /// Counters since the database was opened, which never decrease, and current sizes. Later versions
@@ -140,6 +162,7 @@ struct Statistics {
   uint64_t flushes = 0, flushed_rows = 0, flushed_bytes = 0, flush_micros = 0;
   uint64_t compactions = 0, compacted_rows = 0, compacted_bytes = 0, compaction_micros = 0;
   uint64_t compaction_input_bytes = 0;
+  CellCounts flush_cells, compaction_cells;  ///< Sums of FlushEvent::cells, CompactionEvent::cells.
   uint64_t failed_flushes = 0, failed_compactions = 0;
   uint64_t region_splits = 0, region_merges = 0;
   uint64_t overlap_pairs = 0;    ///< Pairs of files whose shared rows were found.

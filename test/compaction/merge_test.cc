@@ -185,6 +185,145 @@ std::string NaiveMerge(Bench* bench, const Rows& rows, const MergeOptions& optio
   return bench->Content("naive");
 }
 
+bool HidesPut(const OwnedCell& marker, const OwnedCell& put) {
+  if (marker.kind == CellKind::kPut || marker.sequence <= put.sequence) return false;
+  if (marker.kind == CellKind::kDeleteFamily) return put.timestamp <= marker.timestamp;
+  if (marker.qualifier != put.qualifier) return false;
+  return marker.kind == CellKind::kDeleteCell ? put.timestamp == marker.timestamp
+                                              : put.timestamp <= marker.timestamp;
+}
+
+/// The cells of a row by the rules of docs/index-rules.md: each is compared with all that may
+/// concern it, those of its column and the DeleteFamily markers.
+class RowByTheRules {
+ public:
+  RowByTheRules(const std::vector<OwnedCell>& cells, const FamilyOptions& family,
+                int64_t now_micros)
+      : cells_(cells), family_(family), now_(now_micros) {
+    for (size_t i = 0; i < cells.size(); ++i) {
+      const bool is_family_delete = cells[i].kind == CellKind::kDeleteFamily;
+      (is_family_delete ? family_deletes_ : columns_[cells[i].qualifier]).push_back(i);
+    }
+  }
+
+  /// What a merge drops, and why (rules 9 and 10).
+  CellCounts Count(const std::vector<SequenceNumber>& snapshots, bool older_may_hold_row) const {
+    const std::set<size_t> latest = Visible(format::kSequenceMax.value);
+    std::set<size_t> kept = latest;
+    for (const SequenceNumber snapshot : snapshots) kept.merge(Visible(snapshot.value));
+    CellCounts counts;
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      const bool is_marker = cells_[i].kind != CellKind::kPut;
+      const bool stays =
+          is_marker ? older_may_hold_row || HidesAny(cells_[i], kept) : kept.contains(i);
+      ++counts.in;
+      counts.out += stays ? 1 : 0;
+      if (!stays) ++ReasonFor(cells_[i], latest, &counts.dropped);
+    }
+    return counts;
+  }
+
+ private:
+  bool IsExpired(const OwnedCell& put) const {
+    return family_.ttl_micros != 0 && put.timestamp + family_.ttl_micros <= now_;
+  }
+  bool IsDeleted(const OwnedCell& put, uint64_t sequence) const {
+    const auto hides = [&](size_t i) {
+      return cells_[i].sequence <= sequence && HidesPut(cells_[i], put);
+    };
+    return std::ranges::any_of(columns_.at(put.qualifier), hides) ||
+           std::ranges::any_of(family_deletes_, hides);
+  }
+  bool HidesAny(const OwnedCell& marker, const std::set<size_t>& puts) const {
+    if (marker.kind == CellKind::kDeleteFamily) {
+      return std::ranges::any_of(puts, [&](size_t i) { return HidesPut(marker, cells_[i]); });
+    }
+    return std::ranges::any_of(columns_.at(marker.qualifier), [&](size_t i) {
+      return puts.contains(i) && HidesPut(marker, cells_[i]);
+    });
+  }
+
+  /// The Puts that a reader at `sequence` sees (rules 1 and 2).
+  std::set<size_t> Visible(uint64_t sequence) const {
+    std::map<std::string, std::map<int64_t, size_t, std::greater<>>> columns;
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      const OwnedCell& put = cells_[i];
+      if (put.kind != CellKind::kPut || put.sequence > sequence) continue;
+      if (IsExpired(put) || IsDeleted(put, sequence)) continue;
+      const auto [place, is_first] = columns[put.qualifier].emplace(put.timestamp, i);
+      if (!is_first && cells_[place->second].sequence < put.sequence) place->second = i;
+    }
+    std::set<size_t> visible;
+    for (const auto& [qualifier, versions] : columns) {
+      uint32_t left = family_.max_versions;
+      for (const auto& [timestamp, i] : versions) {
+        if (left-- == 0) break;
+        visible.insert(i);
+      }
+    }
+    return visible;
+  }
+
+  uint64_t& ReasonFor(const OwnedCell& cell, const std::set<size_t>& latest,
+                      DroppedCells* dropped) const {
+    if (cell.kind != CellKind::kPut) return dropped->delete_markers;
+    const std::vector<size_t>& column = columns_.at(cell.qualifier);
+    if (std::ranges::any_of(column, [&](size_t i) {
+          const OwnedCell& other = cells_[i];
+          return other.kind == CellKind::kPut && other.timestamp == cell.timestamp &&
+                 other.sequence > cell.sequence;
+        })) {
+      return dropped->replaced;
+    }
+    const auto newer = std::ranges::count_if(column, [&](size_t i) {
+      return latest.contains(i) && cells_[i].timestamp > cell.timestamp;
+    });
+    if (newer == static_cast<ptrdiff_t>(family_.max_versions)) return dropped->superseded;
+    if (IsExpired(cell)) return dropped->expired;
+    BOOST_REQUIRE(IsDeleted(cell, format::kSequenceMax.value));
+    return dropped->deleted;
+  }
+
+  const std::vector<OwnedCell>& cells_;
+  const FamilyOptions& family_;
+  const int64_t now_;
+  std::map<std::string, std::vector<size_t>> columns_;
+  std::vector<size_t> family_deletes_;
+};
+
+std::string Text(const CellCounts& cells) {
+  const DroppedCells& dropped = cells.dropped;
+  return "in " + std::to_string(cells.in) + ", out " + std::to_string(cells.out) + ", replaced " +
+         std::to_string(dropped.replaced) + ", superseded " + std::to_string(dropped.superseded) +
+         ", expired " + std::to_string(dropped.expired) + ", of dropped families " +
+         std::to_string(dropped.of_dropped_families) + ", deleted " +
+         std::to_string(dropped.deleted) + ", markers " + std::to_string(dropped.delete_markers);
+}
+
+void Add(const CellCounts& more, CellCounts* sum) {
+  sum->in += more.in;
+  sum->out += more.out;
+  sum->dropped.replaced += more.dropped.replaced;
+  sum->dropped.superseded += more.dropped.superseded;
+  sum->dropped.expired += more.dropped.expired;
+  sum->dropped.of_dropped_families += more.dropped.of_dropped_families;
+  sum->dropped.deleted += more.dropped.deleted;
+  sum->dropped.delete_markers += more.dropped.delete_markers;
+}
+
+/// What a merge of `rows` has to count.
+CellCounts CountByTheRules(Bench* bench, const Rows& rows, const MergeOptions& options) {
+  CellCounts counts;
+  for (const auto& [key, cells] : rows) {
+    const RowByTheRules row(cells, bench->table()->families[0].options, options.now_micros);
+    const bool older =
+        options.older_may_contain != nullptr &&
+        *options.older_may_contain(format::RowHash(key, bench->table()->hash_secret));
+    Add(row.Count(options.snapshots, older), &counts);
+  }
+  return counts;
+}
+
 void RequireSound(Bench* bench, const std::string& name) {
   const auto file = bench->Open(name);
   VerifyReport report;
@@ -280,6 +419,8 @@ MergeResult RunTrial(uint64_t seed, const Trial& trial) {
       NaiveMerge(&bench, all, options, {first_sequence, SequenceNumber(bench.sequence())});
   BOOST_REQUIRE_EQUAL(result->empty, expected.empty());
   BOOST_REQUIRE_EQUAL(result->rows_in, all.size());
+  BOOST_REQUIRE_EQUAL(result->cells.in, result->cells.out + result->cells.dropped.total());
+  BOOST_REQUIRE_EQUAL(Text(result->cells), Text(CountByTheRules(&bench, all, options)));
   if (result->empty) return *result;
   if (trial.overflow) {  // Overflow values of a row in pieces are between its chunks.
     BOOST_REQUIRE_MESSAGE(ReadRows(&bench, "merged") == ReadRows(&bench, "naive"),
@@ -320,6 +461,7 @@ BOOST_AUTO_TEST_CASE(SmallFilesMergeLikeTheNaiveMerge) {
   const uint64_t seed = std::random_device{}();
   BOOST_TEST_MESSAGE("seed " << seed);
   uint64_t copied = 0, collected = 0, emptied = 0, dropped = 0;
+  CellCounts cells;
   for (uint64_t trial = 0; trial < 1500; ++trial) {
     BOOST_TEST_INFO("seed " << seed + trial);
     const MergeResult result = RunTrial(seed + trial, {});
@@ -327,11 +469,17 @@ BOOST_AUTO_TEST_CASE(SmallFilesMergeLikeTheNaiveMerge) {
     collected += result.rows_out - result.rows_copied;
     dropped += result.rows_in - result.rows_out;
     emptied += result.empty ? 1 : 0;
+    Add(result.cells, &cells);
   }
   BOOST_TEST(copied > 1000u);
   BOOST_TEST(collected > 1000u);
   BOOST_TEST(dropped > 100u);
   BOOST_TEST(emptied > 0u);
+  for (const uint64_t count :
+       {cells.dropped.replaced, cells.dropped.superseded, cells.dropped.expired,
+        cells.dropped.deleted, cells.dropped.delete_markers}) {
+    BOOST_TEST(count > 100u);
+  }
 }
 
 // Long postings: blocked and Roaring lists, many blocks, several reads of the stream.
@@ -370,6 +518,7 @@ BOOST_AUTO_TEST_CASE(PartsOfFilesMergeLikeTheNaiveMerge) {
     const std::string expected =
         NaiveMerge(&bench, part, options, {SequenceNumber(1), SequenceNumber(bench.sequence())});
     BOOST_REQUIRE_EQUAL(result->empty, expected.empty());
+    BOOST_REQUIRE_EQUAL(Text(result->cells), Text(CountByTheRules(&bench, part, options)));
     if (!expected.empty()) BOOST_REQUIRE(bench.Content("merged") == expected);
     copied += result->rows_copied;
     const bool is_small = high - low < rows.size() / 8;
@@ -453,7 +602,7 @@ BOOST_AUTO_TEST_CASE(CleanRowsOfDisjointFilesAreAllCopied) {
   const MergeResult result = MergeTwo(&bench, left, right);
   BOOST_TEST(result.rows_copied == 500u);
   BOOST_TEST(result.rows_out == 500u);
-  BOOST_TEST(result.cells_out == 1000u);
+  BOOST_TEST(result.cells.out == 1000u);
 }
 
 // Their entries are those of the newest version, which its file has already.
@@ -476,7 +625,7 @@ BOOST_AUTO_TEST_CASE(RowsThatTheirNewestVersionReplacesAreCopied) {
   const MergeResult result = MergeTwo(&bench, older, newer);
   BOOST_TEST(result.rows_out == 500u);
   BOOST_TEST(result.rows_copied == 499u);
-  BOOST_TEST(result.cells_out == 1000u);
+  BOOST_TEST(result.cells.out == 1000u);
 }
 
 BOOST_AUTO_TEST_CASE(AMergeThatCollectsTooMuchBeginsAgainAsSeveralFiles) {
@@ -515,6 +664,88 @@ BOOST_AUTO_TEST_CASE(AMergeThatCollectsTooMuchBeginsAgainAsSeveralFiles) {
     BOOST_TEST(file->statistics().cells == 2 * uint64_t{file->row_count()});
   }
   BOOST_TEST(rows == kRows);
+}
+
+/// A row for each reason to drop a cell, where two versions are kept and those at or below 20 have
+/// expired; the second part comes after the first.
+struct OneOfEach {
+  explicit OneOfEach(Bench* bench_to_use) : bench(*bench_to_use) {
+    FamilyOptions& family = bench.table()->families[0].options;
+    family.max_versions = 2;
+    family.ttl_micros = 100;
+    options.table = bench.table();
+    options.now_micros = 120;
+  }
+  CellCounts Merge() {
+    const auto a = bench.Write("a", older, bench.table().get());
+    const auto b = bench.Write("b", newer, bench.table().get());
+    bench.table()->families[0].dropped = is_dropped;
+    const std::vector<MergeInput> inputs = {{a.get(), 0, a->row_count()},
+                                            {b.get(), 0, b->row_count()}};
+    auto writer = bench.NewWriter("merged", bench.table().get());
+    const auto result = MergeFiles(inputs, options, writer.get());
+    BOOST_REQUIRE_MESSAGE(result.has_value(), result.status().ToString());
+    BOOST_TEST(result->cells.in == result->cells.out + result->cells.dropped.total());
+    return result->cells;
+  }
+
+  Bench& bench;
+  MergeOptions options;
+  bool is_dropped = false;  ///< The family, after the files were written.
+  const Rows older = {
+      {"replaced", {{CellKind::kPut, "a", 50, 1, "1"}}},
+      {"superseded", {{CellKind::kPut, "a", 51, 2, "1"}, {CellKind::kPut, "a", 52, 3, "2"}}},
+      {"expired", {{CellKind::kPut, "a", 20, 4, "1"}}},
+      {"deleted",
+       {{CellKind::kPut, "a", 50, 5, "1"},
+        {CellKind::kPut, "b", 50, 6, "1"},
+        {CellKind::kPut, "c", 50, 7, "1"}}},
+  };
+  const Rows newer = {
+      {"replaced", {{CellKind::kPut, "a", 50, 8, "2"}}},
+      {"superseded", {{CellKind::kPut, "a", 53, 9, "3"}}},
+      {"deleted",
+       {{CellKind::kDeleteCell, "a", 50, 10, ""},
+        {CellKind::kDeleteColumn, "b", 60, 11, ""},
+        {CellKind::kDeleteFamily, "", 60, 12, ""}}},
+      {"never there", {{CellKind::kDeleteColumn, "a", 50, 13, ""}}},
+  };
+};
+
+BOOST_AUTO_TEST_CASE(EachReasonToDropACellIsCounted) {
+  Bench bench(1);
+  BOOST_TEST(Text(OneOfEach(&bench).Merge()) ==
+             "in 13, out 3, replaced 1, superseded 1, expired 1, of dropped families 0, "
+             "deleted 3, markers 4");
+}
+
+BOOST_AUTO_TEST_CASE(MarkersThatOlderFilesNeedAreNotDropped) {
+  Bench bench(1);
+  OneOfEach merge(&bench);
+  merge.options.older_may_contain = [](uint64_t) -> Result<bool> { return true; };
+  BOOST_TEST(Text(merge.Merge()) ==
+             "in 13, out 7, replaced 1, superseded 1, expired 1, of dropped families 0, "
+             "deleted 3, markers 0");
+}
+
+// At 11 there are the Put of 'c' and, in 'replaced' and 'superseded', what there is at the end. The
+// DeleteFamily hides a Put that stays, so it stays too.
+BOOST_AUTO_TEST_CASE(WhatASnapshotNeedsIsNotDropped) {
+  Bench bench(1);
+  OneOfEach merge(&bench);
+  merge.options.snapshots.emplace_back(11);
+  BOOST_TEST(Text(merge.Merge()) ==
+             "in 13, out 5, replaced 1, superseded 1, expired 1, of dropped families 0, "
+             "deleted 2, markers 3");
+}
+
+BOOST_AUTO_TEST_CASE(CellsOfADroppedFamilyAreCounted) {
+  Bench bench(1);
+  OneOfEach merge(&bench);
+  merge.is_dropped = true;
+  BOOST_TEST(Text(merge.Merge()) ==
+             "in 13, out 0, replaced 1, superseded 0, expired 0, of dropped families 8, "
+             "deleted 0, markers 4");
 }
 
 BOOST_AUTO_TEST_CASE(SequencesStayWhileSomebodyReadsAtThem) {

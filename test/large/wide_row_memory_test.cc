@@ -139,8 +139,8 @@ BOOST_AUTO_TEST_CASE(ARowOfMillionsOfCellsTakesBoundedMemory) {
     auto writer = bench.NewWriter("merged");
     const auto merged = compaction::MergeFiles(inputs, options, writer.get());
     BOOST_TEST_REQUIRE(merged.has_value(), merged.status());
-    BOOST_TEST(merged->cells_in == count + 2 * kInputs);
-    BOOST_TEST(merged->cells_out == count + 2);
+    BOOST_TEST(merged->cells.in == count + 2 * kInputs);
+    BOOST_TEST(merged->cells.out == count + 2);
     BOOST_TEST(memory.extra_bytes() < kPeakBytesMax);
     BOOST_TEST_MESSAGE("merged with " << memory.extra_bytes() / 1024 << " KiB");
   }
