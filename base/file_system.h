@@ -179,7 +179,8 @@ class Directory {
   virtual Result<bool> IsLockedShared(const std::string& name, uint64_t number);
   /// The process ids that hold shared locks through `name`, if the system reports them.
   virtual std::vector<int64_t> SharedLockHolders(const std::string& name);
-  /// Bytes that an unprivileged writer can still use here.
+  /// Bytes that an unprivileged writer can still use here. Errors: kUnsupported (the file system
+  /// does not say), kIoError.
   virtual Result<uint64_t> FreeSpace() = 0;
 };
 

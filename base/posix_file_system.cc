@@ -188,6 +188,9 @@ std::vector<int64_t> PosixDirectory::SharedLockHolders(const std::string& name) 
 Result<uint64_t> PosixDirectory::FreeSpace() {
   struct statvfs space {};
   if (fstatvfs(fd(), &space) != 0) return PosixError("get the free space of", path_, errno);
+  if (space.f_blocks == 0) {
+    return Status::Unsupported("the file system of '" + path_ + "' does not say what is free");
+  }
   return uint64_t{space.f_bavail} * space.f_frsize;
 }
 

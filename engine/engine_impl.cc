@@ -9,6 +9,7 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "engine/create_table.h"
+#include "engine/region/size_rules.h"
 #include "wal/log.h"
 
 namespace tandem::engine {
@@ -138,7 +139,9 @@ void EngineImpl::BuildComponents() {
                                  .clock = environment_.clock,
                                  .bytes_per_second = options_.index_build_bytes_per_second,
                                  .runs_max = tuning_.compaction_runs});
-  compactor_ = std::make_unique<Compactor>(work, tuning_.compaction_runs, index_builder_.get());
+  compactor_ = std::make_unique<Compactor>(
+      work, tuning_.compaction_runs,
+      SpaceReserve(tuning_.memstores_total_bytes, tuning_.log_segment_bytes), index_builder_.get());
   overlaps_ =
       std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get(), &monitor_);
   flusher_ = std::make_unique<Flusher>(work, queue_.get(), overlaps_.get());

@@ -10,8 +10,8 @@
 //   3. CatalogEditor      whose turn it is
 //   4. RegionSet          the tables' names
 //   5. Region             its version, its turns
-//   6. Flusher, Compactor, OverlapWorker, SegmentTracker, Health; of the Monitor WriteWaits and
-//      RunningJobs
+//   6. Flusher, Compactor, MergeSpace, OverlapWorker, SegmentTracker, Health; of the Monitor
+//      WriteWaits and RunningJobs
 //   7. SnapshotRegistry   registered sequences; StoreFiles, NamedSnapshots: what is open;
 //      Sequences          ids that are reserved
 //   8. OpenHandles, Gate  cursors, calls and jobs that are inside

@@ -78,6 +78,7 @@ void Maintenance::Begin(Region& region) {
 void Maintenance::Removed() {
   drop_.Schedule();
   deps_.gate->Update();
+  SpaceWasFreed(nullptr);
 }
 
 void Maintenance::AfterGroup() {
@@ -240,6 +241,14 @@ void Maintenance::ScheduleMerges(Region* region) {
   ScheduleResize(region);
 }
 
+// Files went: merges that lack space look again, except those of `by`, whose task does so anyway.
+// (Files that a reader still has go later; the tasks look every ten seconds.)
+void Maintenance::SpaceWasFreed(const Region* by) {
+  for (const auto& region : deps_.regions->regions()) {
+    if (region.get() != by && region->lacks_space()) region->tasks().merge.Schedule();
+  }
+}
+
 bool Maintenance::IsTooLarge(const Region& region) const {
   return IsRegionTooLarge(BytesOf(region.version()->files), deps_.tuning.region_bytes_max);
 }
@@ -269,23 +278,31 @@ void Maintenance::ResizeInBackground(Region* region) {
 
 void Maintenance::MergeInBackground(Region* region) {
   if (!deps_.health->CheckWritable().ok()) return;
-  const Status merged = Guarded(
-      [&] { return deps_.compactor->CompactIfDue(*region, [this] { deps_.gate->Update(); }); });
+  const Status merged = Guarded([&] {
+    return deps_.compactor->CompactIfDue(*region, [this, region] {
+      deps_.gate->Update();
+      SpaceWasFreed(region);
+    });
+  });
   const Status rewritten = Guarded([&] { return deps_.compactor->RewriteBroken(*region); });
-  MergeEnded(region, "compacting ", merged);
-  MergeEnded(region, "rewriting a file of ", rewritten);
+  MergeEnded(region, Region::Rewriting::kDueMerge, merged);
+  MergeEnded(region, Region::Rewriting::kRepair, rewritten);
   if (merged.ok() && rewritten.ok()) ScheduleMerges(region);
   ScheduleOverlaps(region);
   if (deps_.compactor->TakeSharedChanged()) rewrites_.Schedule();
   deps_.gate->Update();
 }
 
-void Maintenance::MergeEnded(Region* region, std::string_view what, const Status& status) {
+// That a merge waits for space was told when it began to.
+void Maintenance::MergeEnded(Region* region, Region::Rewriting why, const Status& status) {
   if (status.ok() || status.code() == StatusCode::kCancelled) return;
-  const bool is_busy = status.code() == StatusCode::kBusy;
-  if (is_busy || IsTriedAgain(status)) region->tasks().merge.Schedule(kMergeAgainMicros);
-  if (is_busy) return;
-  deps_.health->Log(std::string(what) + region->Describe() + " failed: " + status.ToString());
+  const bool waits = status.code() == StatusCode::kBusy ||
+                     (status.code() == StatusCode::kNoSpace && region->lacks_space(why));
+  if (waits || IsTriedAgain(status)) region->tasks().merge.Schedule(kMergeAgainMicros);
+  if (waits) return;
+  const std::string what =
+      why == Region::Rewriting::kDueMerge ? "compacting " : "rewriting a file of ";
+  deps_.health->Log(what + region->Describe() + " failed: " + status.ToString());
 }
 
 void Maintenance::RewriteInBackground() {
@@ -330,7 +347,9 @@ Status Maintenance::DropSegments() {
     return Status();
   };
   change.publish = [&] { deps_.segments->Forget(dropped); };
-  return deps_.editor->Commit(change);
+  RETURN_IF_ERROR(deps_.editor->Commit(change));
+  SpaceWasFreed(nullptr);
+  return {};
 }
 
 Status Maintenance::Flush(const std::vector<std::shared_ptr<Region>>& regions) {
@@ -381,6 +400,7 @@ Status Maintenance::Compact(const std::shared_ptr<Region>& region) {
   RETURN_IF_ERROR(Flush(std::vector<Region*>{region.get()}));
   const Status status = deps_.compactor->Compact(*region);
   ScheduleMerges(region.get());
+  if (status.ok()) SpaceWasFreed(region.get());
   if (status.ok()) ScheduleOverlaps(region.get());
   if (deps_.compactor->TakeSharedChanged()) rewrites_.Schedule();
   deps_.gate->Update();

@@ -7,9 +7,11 @@
 // when writers wait for memory, a flush that frees it is already under way.
 //
 // A flush that fails for a transient reason (base/passing.h: space, memory, descriptors) is retried
-// after a second. A merge or the rewriting of a damaged file is retried after ten, but for lack of
-// space only after the next flush. A flush that fails otherwise turns the database read-only, since
-// its memstores could never be freed; such a merge is logged and left alone, as are overlaps.
+// after a second. A merge or the rewriting of a damaged file is retried after ten, but one that ran
+// out of space only after the next flush. One that did not begin for want of space looks again
+// then, when files went, and every ten seconds. A flush that fails otherwise turns the database
+// read-only, since its memstores could never be freed; such a merge is logged and left alone, as
+// are overlaps.
 //
 // Each kind of work is a BackgroundTask that exists before it is needed: of a region, or of the
 // database. So whatever finds no memory, the work that follows is scheduled.
@@ -21,7 +23,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/commit/applier.h"
@@ -123,8 +124,9 @@ class Maintenance {
   void FlushInBackground(Region* region);
   void AfterFlush(Region* region);
   void ScheduleMerges(Region* region);
+  void SpaceWasFreed(const Region* by);
   void MergeInBackground(Region* region);
-  void MergeEnded(Region* region, std::string_view what, const Status& status);
+  void MergeEnded(Region* region, Region::Rewriting why, const Status& status);
   void RewriteInBackground();
   bool IsTooLarge(const Region& region) const;
   void ScheduleResize(Region* region);

@@ -58,7 +58,7 @@ Status WriteThrottle::WaitWhileStopped(const Request& request) {
     const Reason reason = ReasonToWait(request.tables);
     if (reason.text.empty()) return {};
     if (request.no_wait) return Status::Busy(reason.text);
-    const Status hindrance = deps_.health->hindrance();
+    const Status hindrance = HindranceOf(request.tables);
     // An inline executor runs jobs inside the wait, so the hindrance may be gone after it.
     const bool may_be_over = deps_.executor->runs_inline() && !waited;
     if (!hindrance.ok() && !may_be_over) return Hindered(reason.text, hindrance);
@@ -163,6 +163,20 @@ WriteThrottle::Reason WriteThrottle::ReasonToWait(const Region& region) const {
   return {.cause = WaitCause::kRuns,
           .text = region.Describe() + " has " + std::to_string(runs) +
                   " runs of store files waiting to be merged"};
+}
+
+Status WriteThrottle::HindranceOf(const Tables& tables) const {
+  Status hindrance = deps_.health->hindrance();
+  if (!hindrance.ok()) return hindrance;
+  for (const auto& table : tables) {
+    for (const auto& region : table->regions) {
+      if (!region->lacks_space(Region::Rewriting::kDueMerge)) continue;
+      if (RunsFrom(runs_stop(), *region) == 0) continue;
+      region->tasks().merge.Schedule();
+      return Status::NoSpace("the disk has too little for a merge");
+    }
+  }
+  return {};
 }
 
 Status WriteThrottle::WaitForFlush() {

@@ -10,7 +10,8 @@
 // exceed twice the runs of an idle region. From a quarter above an idle region on, writers are
 // slowed by the bytes that they write, so that a memstore takes a second to fill, and twice as long
 // for each further run. A region whose merges fail does not hold writers up, since waiting would
-// not help.
+// not help. One whose merges lack space does: writes would fill the disk the sooner. Its writers do
+// not wait but learn the reason, and its merges look for space again.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +57,7 @@ class WriteThrottle {
   explicit WriteThrottle(const Dependencies& dependencies) : deps_(dependencies) {}
 
   /// Returns when the write may proceed. Errors: kReadOnly; kBusy with the reason (`no_wait`, or
-  /// nothing is left that could flush); what hinders the flush it waits for: kNoSpace,
+  /// nothing is left that could flush); what hinders the flush or the merge it waits for: kNoSpace,
   /// kOutOfMemory, kUnavailable.
   Status Admit(const Request& request);
   /// Looks at the regions again and wakes waiting writers. Call it whenever a memstore was switched
@@ -73,6 +74,8 @@ class WriteThrottle {
   };
   Reason ReasonToWait(const Tables& tables) const;
   Reason ReasonToWait(const Region& region) const;
+  /// What hinders what a write with a reason to wait waits for; OK: nothing.
+  Status HindranceOf(const Tables& tables) const;
   /// The region's runs, with the memstores that will become runs; 0 if they are fewer than `least`
   /// or the region's merges fail.
   size_t RunsFrom(size_t least, const Region& region) const;

@@ -54,6 +54,24 @@ bool IsPart(const FileSlice& slice) {
   return slice.low > 0 || slice.high < slice.file->store().row_count();
 }
 
+// Counts the files of a run against the space that was claimed for them.
+class ClaimedRun final : public compaction::MergeOutput {
+ public:
+  ClaimedRun(RunWriter* run, MergeSpace::Claim* space) : run_(*run), space_(*space) {
+    space_.BeginAgain();
+  }
+  Result<format::StoreFileWriter*> NextFile() override { return run_.NextFile(); }
+  Status Finished(const format::StoreFileSummary& summary) override {
+    RETURN_IF_ERROR(run_.Finished(summary));
+    space_.Wrote(summary.size_bytes);
+    return {};
+  }
+
+ private:
+  RunWriter& run_;
+  MergeSpace::Claim& space_;
+};
+
 }  // namespace
 
 bool Compactor::IsDue(const Region& region) const {
@@ -149,26 +167,58 @@ RegionJobLock Compactor::Pause(Region& region) {
 
 Status Compactor::Compact(Region& region) {
   const RegionJobLock turn = Pause(region);
-  const Status status = Guarded([&] { return CompactLocked(region); });
-  RecordOutcome(region, status);
+  bool is_refused = false;
+  const Status status = Guarded([&] { return CompactLocked(region, &is_refused); });
+  if (!is_refused) RecordOutcome(region, status);
   return status;
 }
 
 Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merged) {
   while (IsDue(region) && region.TryBegin(Region::Work::kCompaction)) {
-    const Status status = Guarded([&] { return CompactDueLocked(region); });
+    bool is_refused = false;
+    const Status status = Guarded([&] { return CompactDueLocked(region, &is_refused); });
     region.End(Region::Work::kCompaction);
+    if (is_refused) {
+      region.SetMergesFail(false);  // It did not begin.
+      return status;
+    }
     if (!status.ok()) return StopRetryingUnlessTransient(region, status);
     RecordOutcome(region, status);
     merged();
   }
+  if (!IsDue(region)) region.SetLacksSpace(Region::Rewriting::kDueMerge, false);
   return {};
 }
 
-Status Compactor::CompactDueLocked(Region& region) {
+// Where there is no room for the merge that is due, a smaller one takes less, and may free some.
+// `*is_refused`: there is room for none.
+Status Compactor::CompactDueLocked(Region& region, bool* is_refused) {
   std::optional<Inputs> inputs = Pick(region, policy_);
   if (!inputs.has_value()) return {};  // It was done before the turn came.
+  Result<Claim> space = ClaimFor(region, Region::Rewriting::kDueMerge, BytesOf(inputs->slices()));
+  if (!space.has_value()) {
+    compaction::MergePolicy policy = policy_;
+    policy.bytes_max = space_.Room();
+    inputs = Pick(region, policy);
+    if (inputs.has_value()) space = space_.Take(BytesOf(inputs->slices()));
+    *is_refused = !space.has_value();
+    if (*is_refused) return space.error();
+  }
+  inputs->space = *std::move(space);
   return CompactInputs(region, *std::move(inputs), MergeKind::kDue);
+}
+
+// For work in the background. That it has to wait is told once, until the same gets its room.
+Result<Compactor::Claim> Compactor::ClaimFor(Region& region, Region::Rewriting why,
+                                             uint64_t bytes) {
+  Result<Claim> space = space_.Take(bytes);
+  const bool is_refused = !space.has_value();
+  const bool was_refused = region.SetLacksSpace(why, is_refused);
+  if (!is_refused || was_refused) return space;
+  work_.monitor->CountPostponed();
+  work_.health->Log("merging files of " + region.Describe() +
+                    " waits for disk space: " + std::string(space.error().message()));
+  return space;
 }
 
 // Records whether the region's merges fail: if they do, writers do not wait for them.
@@ -202,10 +252,14 @@ Status Compactor::FinishLocked(Region& region, uint64_t* budget) {
   compaction::MergePolicy policy = policy_;
   policy.bytes_max = *budget;
   while (IsDue(region)) {
-    const std::optional<Inputs> inputs = Pick(region, policy);
+    std::optional<Inputs> inputs = Pick(region, policy);
     if (!inputs.has_value()) break;
-    RETURN_IF_ERROR(CompactInputs(region, *inputs, MergeKind::kDue));
-    *budget -= BytesOf(inputs->slices());
+    const uint64_t bytes = BytesOf(inputs->slices());
+    Result<Claim> space = space_.Take(bytes);
+    if (!space.has_value()) break;  // A close needs no merge.
+    inputs->space = *std::move(space);
+    RETURN_IF_ERROR(CompactInputs(region, *std::move(inputs), MergeKind::kDue));
+    *budget -= bytes;
     policy.bytes_max = *budget;
   }
   return {};
@@ -222,16 +276,24 @@ std::optional<Compactor::Inputs> Compactor::Pick(const Region& region,
   return inputs;
 }
 
-Status Compactor::CompactLocked(Region& region) {
+// `*is_refused`: the disk had no room for a step.
+Status Compactor::CompactLocked(Region& region, bool* is_refused) {
   const compaction::MergePolicy policy{.runs_max = compaction::kMergeRunsMax};
+  const auto compact = [&](Inputs inputs) -> Status {
+    Result<Claim> space = space_.Take(BytesOf(inputs.slices()));
+    *is_refused = !space.has_value();
+    if (*is_refused) return space.error();
+    inputs.space = *std::move(space);
+    return CompactInputs(region, std::move(inputs), MergeKind::kOther);
+  };
   while (RunCount(*region.version()) > compaction::kMergeRunsMax) {
     std::optional<Inputs> inputs = Pick(region, policy);
     if (!inputs.has_value()) break;
-    RETURN_IF_ERROR(CompactInputs(region, *std::move(inputs), MergeKind::kOther));
+    RETURN_IF_ERROR(compact(*std::move(inputs)));
   }
   Inputs all{.version = WithoutMemstores(*region.version())};
   all.end = all.version.files.size();
-  return CompactInputs(region, std::move(all), MergeKind::kOther);
+  return compact(std::move(all));
 }
 
 // The last to hold the inputs, if its caller does not.
@@ -256,6 +318,7 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
     bool is_outdated = true;
     while (is_outdated) {
       const Record record = region.table();
+      written = {};  // What is retired goes before the same is written again.
       ASSIGN_OR_RETURN(written, MergeSkippingBrokenSections(region, inputs, record, control));
       RETURN_IF_ERROR(InstallOrRetire(region, inputs, written.files, *record, &is_outdated));
     }
@@ -277,7 +340,10 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
 }
 
 Status Compactor::RewriteBroken(Region& region) {
-  if (!HasBroken(region)) return {};
+  if (!HasBroken(region)) {
+    region.SetLacksSpace(Region::Rewriting::kRepair, false);
+    return {};
+  }
   if (!region.TryBegin(Region::Work::kCompaction)) {
     return Status::Busy(region.Describe() + " is being compacted");
   }
@@ -290,10 +356,11 @@ Status Compactor::RewriteBroken(Region& region) {
 Status Compactor::RewriteLocked(Region& region) {
   bool is_first = true;
   while (const std::optional<FileSlice> slice = FindBroken(region)) {
-    if (!is_first && IsDue(region)) break;
+    if (!is_first && IsDue(region)) return {};
     is_first = false;
     RETURN_IF_ERROR(Rewrite(region, *slice));
   }
+  region.SetLacksSpace(Region::Rewriting::kRepair, false);
   return {};
 }
 
@@ -319,6 +386,8 @@ Status Compactor::Rewrite(Region& region, const FileSlice& slice) {
 Status Compactor::AddIndexes(Region& region, const FileSlice& slice) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
   const format::StoreFile& store = slice.file->store();
+  ASSIGN_OR_RETURN(const Claim space,
+                   ClaimFor(region, Region::Rewriting::kRepair, store.size_bytes()));
   const RunningMerge running(this, region, store.size_bytes(), MergeKind::kOther);
   if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
   ReturnHeapBeforeMerging(store.size_bytes());
@@ -341,6 +410,7 @@ Status Compactor::RewriteRun(Region& region, const FileSlice& slice) {
   std::optional<Inputs> inputs = RunWith(region, slice);
   if (!inputs.has_value()) return {};
   const uint64_t bytes = BytesOf(inputs->slices());
+  ASSIGN_OR_RETURN(inputs->space, ClaimFor(region, Region::Rewriting::kRepair, bytes));
   const int64_t began_micros = work_.monitor->NowMicros();
   const Status status = CompactInputs(region, *inputs, MergeKind::kOther);
   if (status.ok()) {
@@ -483,8 +553,9 @@ Result<WrittenRun> Compactor::Merge(const Region& region, const Inputs& inputs, 
   }
   RunWriter run(work_, region);
   run.ExpectBytes(BytesOf(inputs.slices()));
+  ClaimedRun output(&run, inputs.space.get());
   ASSIGN_OR_RETURN(const compaction::MergeResult result,
-                   compaction::MergeFiles(merged, options, &run));
+                   compaction::MergeFiles(merged, options, &output));
   return WrittenRun{.files = run.Take(), .cells = result.cells};
 }
 

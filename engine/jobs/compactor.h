@@ -6,6 +6,9 @@
 // are deleted when their last reader releases them. Files flushed meanwhile stay after the new
 // ones.
 //
+// Before a merge begins, the disk is asked for room (engine/runtime/merge_space.h). A due merge
+// that gets none waits, and a smaller one is made if there is one; by hand it is an error.
+//
 // A close cancels large merges, so that it is prompt, and completes small ones, so that many short
 // sessions do not leave many files.
 #pragma once
@@ -27,6 +30,7 @@
 #include "engine/jobs/run_writer.h"
 #include "engine/region/region.h"
 #include "engine/region/region_runs.h"
+#include "engine/runtime/merge_space.h"
 #include "engine/runtime/running_jobs.h"
 #include "format/types.h"
 #include "store_file/store_file.h"
@@ -37,10 +41,13 @@ namespace tandem::engine {
 /// Threads: any.
 class Compactor {
  public:
-  /// `runs_max`: of an idle region (compaction::MergePolicy).
+  /// `runs_max`: of an idle region (compaction::MergePolicy). `space_reserve`: see MergeSpace.
   /// `builder` outlives it.
-  Compactor(FileWork work, uint32_t runs_max, IndexBuilder* builder)
-      : work_(work), policy_{.runs_max = runs_max}, builder_(builder) {}
+  Compactor(FileWork work, uint32_t runs_max, uint64_t space_reserve, IndexBuilder* builder)
+      : work_(work),
+        policy_{.runs_max = runs_max},
+        builder_(builder),
+        space_([files = work.files] { return files->FreeSpace(); }, space_reserve) {}
 
   /// Whether runs of the region should be merged.
   bool IsDue(const Region& region) const EXCLUDES(mutex_);
@@ -51,11 +58,14 @@ class Compactor {
   /// Merges all files of the region into one run, in several steps if there are more runs than one
   /// merge takes. Cancels a due merge of the region that is running, since this one includes it.
   /// Errors: kCancelled (also when the region is retired meanwhile), kReadOnly, kCorruption,
-  /// kIoError, kNoSpace, kUnsupported; the inputs of the failed step then stay.
+  /// kIoError, kNoSpace (also before a step that the disk has no room for: how many bytes are
+  /// needed and free), kUnsupported; the inputs of the failed step then stay.
   Status Compact(Region& region) EXCLUDES(mutex_);
   /// Runs due merges until none is left and calls `merged` after each. Returns at once if another
-  /// thread is compacting the region, since a flush may need this thread. Errors: as Compact. A
-  /// region where a merge fails permanently (base/passing.h) is left alone from then on.
+  /// thread is compacting the region, since a flush may need this thread. Errors: as Compact. After
+  /// kNoSpace Region::lacks_space says whether the merge was not begun; the message log was told
+  /// when that was first so. A region where a merge fails permanently (base/passing.h) is left
+  /// alone from then on.
   Status CompactIfDue(Region& region, const std::function<void()>& merged) EXCLUDES(mutex_);
   /// Ends a due merge of the region that is running and keeps merges of it away while the result
   /// lives. Waits for one that was asked for by hand.
@@ -72,8 +82,8 @@ class Compactor {
   /// have a file with a broken section, or with cells of a family that was dropped since: one after
   /// the other. A file that regions share gets its indexes by the first of them. Ends early when a
   /// merge is due, and has rewritten one then. Errors: kBusy when the region is being compacted,
-  /// which may do it, or one that shares a file with it; those of Compact. A file that cannot be
-  /// rewritten is left alone from then on.
+  /// which may do it, or one that shares a file with it; those of CompactIfDue. A file that cannot
+  /// be rewritten is left alone from then on.
   Status RewriteBroken(Region& region) EXCLUDES(mutex_);
   /// Whether HasBroken or the missing overlaps of other regions may have changed since the last
   /// call: files that they share were rewritten, or cannot get their indexes together.
@@ -107,11 +117,13 @@ class Compactor {
   static void RecordOutcome(Region& region, const Status& status);
   Status StopRetryingUnlessTransient(Region& region, const Status& status) EXCLUDES(mutex_);
   void Wait(const Region& region, int change) EXCLUDES(mutex_);
-  Status CompactDueLocked(Region& region) EXCLUDES(mutex_);
+  Status CompactDueLocked(Region& region, bool* is_refused) EXCLUDES(mutex_);
+  using Claim = std::shared_ptr<MergeSpace::Claim>;
   // The files [first, end) of a version: whole, adjacent runs.
   struct Inputs {
     RegionVersion version;
     size_t first = 0, end = 0;
+    Claim space = nullptr;  // For what their merge writes; it is there when that begins.
     void Take(const RegionRuns& runs, compaction::RunRange range) {
       first = runs.firsts[range.first];
       end = runs.firsts[range.end];
@@ -126,7 +138,8 @@ class Compactor {
       EXCLUDES(mutex_);
   void End(const Region& region) EXCLUDES(mutex_);
   void EraseIfUnused(format::RegionId region) REQUIRES(mutex_);
-  Status CompactLocked(Region& region);
+  Result<Claim> ClaimFor(Region& region, Region::Rewriting why, uint64_t bytes);
+  Status CompactLocked(Region& region, bool* is_refused);
   Status CompactInputs(Region& region, Inputs inputs, MergeKind kind) EXCLUDES(mutex_);
   std::optional<FileSlice> FindBroken(const Region& region) EXCLUDES(mutex_);
   bool GetsIndexes(const format::StoreFile& file, const format::TableRecord& table) const
@@ -160,6 +173,7 @@ class Compactor {
   const FileWork work_;
   const compaction::MergePolicy policy_;
   IndexBuilder* const builder_;
+  MergeSpace space_;
   std::atomic<bool> shared_changed_{false};  // Relaxed: a hint.
   mutable base::Mutex mutex_;
   bool is_closing_ GUARDED_BY(mutex_) = false;

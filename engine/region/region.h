@@ -132,6 +132,18 @@ class Region : public std::enable_shared_from_this<Region> {
   bool merges_fail() const { return merges_fail_.load(std::memory_order_relaxed); }
   void SetMergesFail(bool fail) { merges_fail_.store(fail, std::memory_order_relaxed); }
 
+  /// Why files of the region are written again.
+  enum class Rewriting : uint8_t { kDueMerge, kRepair };
+  /// Whether the disk had too little space for the last one that was to begin.
+  bool lacks_space(Rewriting why) const { return space_flag(why).load(std::memory_order_relaxed); }
+  bool lacks_space() const {
+    return lacks_space(Rewriting::kDueMerge) || lacks_space(Rewriting::kRepair);
+  }
+  /// Returns what it was before.
+  bool SetLacksSpace(Rewriting why, bool lacks) {
+    return space_flag(why).exchange(lacks, std::memory_order_relaxed);
+  }
+
   /// Every operation up to this sequence is in files. Raised together with the version that has
   /// them.
   format::SequenceNumber flushed_through() const EXCLUDES(mutex_);
@@ -158,6 +170,10 @@ class Region : public std::enable_shared_from_this<Region> {
 
  private:
   void SwitchTo(std::shared_ptr<Memstore> next) EXCLUDES(mutex_);
+  std::atomic<bool>& space_flag(Rewriting why) { return lacks_space_[static_cast<size_t>(why)]; }
+  const std::atomic<bool>& space_flag(Rewriting why) const {
+    return lacks_space_[static_cast<size_t>(why)];
+  }
   bool& busy(Work work) REQUIRES(mutex_) { return busy_[static_cast<size_t>(work)]; }
 
   const format::RegionId id_;
@@ -173,8 +189,9 @@ class Region : public std::enable_shared_from_this<Region> {
   bool shares_memstore_ = false;      // The active one, with a neighbour.
   Unlogged unlogged_;
 
-  std::atomic<bool> merges_fail_{false};        // Relaxed: it orders nothing.
-  std::atomic<uint64_t> writes_{0}, reads_{0};  // Relaxed: counters that order nothing.
+  std::atomic<bool> merges_fail_{false};            // Relaxed: it orders nothing.
+  std::array<std::atomic<bool>, 2> lacks_space_{};  // Relaxed, likewise.
+  std::atomic<uint64_t> writes_{0}, reads_{0};      // Relaxed: counters that order nothing.
 
   mutable base::Mutex mutex_;
   base::CondVar turn_;

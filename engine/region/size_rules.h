@@ -26,6 +26,12 @@ constexpr uint64_t ActiveBytesMax(uint64_t memstores_total_bytes) {
 /// What the log may have before the memstores that hold its oldest segment are switched.
 constexpr uint64_t LogBytesMax(uint64_t memstore_bytes) { return 4 * memstore_bytes; }
 
+/// What merges leave of a disk's free space for the writes beside them: all memstores become files,
+/// and the log takes two more segments before those that it then needs no longer go.
+constexpr uint64_t SpaceReserve(uint64_t memstores_total_bytes, uint64_t log_segment_bytes) {
+  return memstores_total_bytes + 2 * log_segment_bytes;
+}
+
 /// The places of sizes from the largest to the smallest; of equal ones the first comes first. Takes
 /// time for those that are asked for.
 class LargestFirst {

@@ -42,6 +42,8 @@ class StoreFiles {
   void set_broken_sink(format::StoreFile::BrokenSink sink) { broken_sink_ = std::move(sink); }
 
   Result<NewFile> Create() { return storage_->CreateFile(); }
+  /// See Storage::FreeSpace.
+  Result<uint64_t> FreeSpace() { return storage_->FreeSpace(); }
   /// Errors: kCorruption if the file does not match the record.
   Result<std::shared_ptr<LiveFile>> Open(const format::FileRecord& record);
   /// The same; a file that is open already is not opened again.

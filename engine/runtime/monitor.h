@@ -50,6 +50,8 @@ class Monitor {
   /// allocation in it failed. `work` fills in what it made. The job is listed while `work` runs.
   Status RunFlush(FlushEvent* event, const JobWork& work);
   Status RunCompaction(CompactionEvent* event, const JobWork& work);
+  /// Merges of a region wait for space.
+  void CountPostponed() { Add(postponed_compactions_); }
   void Split(const RegionSplitEvent& event);
   void Merged(const RegionMergeEvent& event);
   void FoundHot(const HotRegionEvent& event);
@@ -128,6 +130,7 @@ class Monitor {
   Counter compactions_{0}, compacted_rows_{0}, compacted_bytes_{0}, compaction_micros_{0};
   Counter compaction_input_bytes_{0}, failed_compactions_{0}, overlap_pairs_{0};
   CellCounters flush_cells_{}, compaction_cells_{};
+  Counter postponed_compactions_{0};
   Counter broken_sections_{0}, rewritten_files_{0};
   Counter region_splits_{0}, region_merges_{0};
   Counter scrubbed_bytes_{0}, scrub_findings_{0};

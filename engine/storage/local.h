@@ -54,6 +54,7 @@ class LocalStorage : public Storage {
   FileCounters file_counters() const override;
   ReaderCounters reader_counters() override;
   Result<std::vector<ListedFile>> ListFiles() override;
+  Result<uint64_t> FreeSpace() override { return directory_->FreeSpace(); }
   Status CloseCleanly() override;
 
  private:

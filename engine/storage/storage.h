@@ -149,6 +149,12 @@ class Storage {
     return Status::Unsupported("this storage cannot list its files");
   }
 
+  /// Bytes that can still be written; others may take them at any time. Errors: kUnsupported,
+  /// kIoError.
+  virtual Result<uint64_t> FreeSpace() {
+    return Status::Unsupported("this storage does not know how much space is left");
+  }
+
   /// Seals log and manifest and writes "closed" to ROOT. Nothing may be called afterwards.
   virtual Status CloseCleanly() = 0;
 };

@@ -663,7 +663,8 @@ class Database {
   Status Flush(std::string_view table = {});
   /// Flushes, then merges all files of each region of the table into one run, in several steps if
   /// there are more than 16 runs, and waits. An empty name: all tables. Errors: as Flush;
-  /// kCancelled (Close). The inputs of a failed step are unchanged.
+  /// kCancelled (Close); kNoSpace before a step that the disk has no room for: how many bytes have
+  /// to be free, and are. The inputs of a failed step are unchanged.
   Status Compact(std::string_view table);
   /// What Compact would do, and what is due in the background, region by region. An empty name: all
   /// tables. Changes nothing. Errors: kNotFound.

@@ -195,6 +195,7 @@ int EmulatedCalls::Space(int fd, struct statvfs* figures) {
   if (!free.has_value()) return Answer(free.error());
   *figures = {};
   figures->f_frsize = 1;
+  figures->f_blocks = *free + 1;  // A disk of no blocks says nothing.
   figures->f_bavail = *free;
   return 0;
 }

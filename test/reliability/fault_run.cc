@@ -2,6 +2,7 @@
 #include "test/reliability/fault_run.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "test/reliability/oracle.h"
@@ -45,6 +46,11 @@ bool FaultRun::IsAllowed(const Status& status) const {
   if (requires_success_) return status.ok();
   return status.ok() || code == StatusCode::kNotFound || code == StatusCode::kAlreadyExists ||
          std::count(allowed_.begin(), allowed_.end(), code) > 0;
+}
+
+void FaultRun::WatchMerges() {
+  watch_ = std::make_shared<MergeWatch>(&disk_);
+  machine_.Hear(watch_);
 }
 
 bool FaultRun::TakeSteps() {
@@ -94,6 +100,7 @@ bool FaultRun::Adopt() {
 }
 
 bool FaultRun::CheckLive() {
+  if (watch_ != nullptr && !watch_->reason().empty()) return Fail(watch_->reason());
   if (!machine_.is_open() || is_unknown_) return true;
   const Result<Content> content = ReadContent(&machine_.engine(), workload_.tables);
   const std::string where = "after step " + std::to_string(steps_taken_) + ": ";

@@ -3,6 +3,7 @@
 // again.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "test/reliability/finding.h"
 #include "test/reliability/history.h"
 #include "test/reliability/machine.h"
+#include "test/reliability/merge_watch.h"
 #include "test/reliability/runner.h"
 #include "test/reliability/workload.h"
 #include "tools/simulation/simulated_disk.h"
@@ -42,6 +44,9 @@ class FaultRun {
   void RequireReads() { requires_reads_ = true; }
   /// Nothing may fail, so that nobody notices the trouble.
   void RequireSuccess() { requires_success_ = true; }
+  /// Cells that flushes and merges drop are counted, and no merge begins without space. Requires:
+  /// no step was taken.
+  void WatchMerges();
   /// The disk reserves no space ahead. Then a power cut inside the birth of a database may leave a
   /// ROOT of old blocks, which looks the same as a foreign file, and which therefore stays;
   /// until the database has been opened once, missing bytes are taken to show as zeros.
@@ -63,6 +68,7 @@ class FaultRun {
   test::SimulatedDisk& disk_;
   base::FileSystem& files_;
   Machine machine_;
+  std::shared_ptr<MergeWatch> watch_;  // Null: nobody watches.
   History history_;
   Runner runner_;
   bool is_unknown_ = false;  // What the reopened database found has not been read yet.

@@ -15,6 +15,7 @@ Status Machine::Open() {
   Options options;
   options.create_if_missing = true;
   options.observers[test::kSameObserver] = test::NewSameObserver();
+  options.listener = listener_;
   const std::string path = kDatabasePath;
   const engine::Environment environment{.file_system = setup_.files,
                                         .clock = &clock_,

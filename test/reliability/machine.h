@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -31,6 +32,8 @@ class Machine {
   explicit Machine(const Setup& setup);
   ~Machine() { LetGo(); }
 
+  /// Who hears of events from the next Open on.
+  void Hear(std::shared_ptr<EventListener> listener) { listener_ = std::move(listener); }
   /// Opens the database and creates it where it is absent. Requires: it is not open.
   Status Open();
   /// Closes it, and releases it unless it continues after an error.
@@ -48,6 +51,7 @@ class Machine {
 
  private:
   const Setup setup_;
+  std::shared_ptr<EventListener> listener_;
   test::ManualClock clock_;
   std::unique_ptr<base::RandomSource> random_;
   std::unique_ptr<test::InlineExecutor> executor_;  // Outlives the engine.

@@ -1,6 +1,6 @@
 // R8: a full disk at many budgets; by hand at every block of all fixed workloads, at every byte of
-// one, and at random budgets of random workloads. Reads go on, writes fail cleanly, and when space
-// returns they go on without reopening.
+// one, and at random budgets of random workloads. Reads go on, writes fail cleanly, no merge begins
+// without room for its output, and when space returns writes go on without reopening.
 #include <algorithm>
 #include <atomic>
 #include <random>
@@ -80,6 +80,7 @@ std::optional<Finding> FindWithin(const Workload& workload, const Budget& budget
   FaultRun run(workload, &disk, &files.files());
   run.Allow({StatusCode::kNoSpace});
   run.RequireReads();
+  run.WatchMerges();
   if (!budget.reserves) run.ExpectNoReservations();
   bool holds = run.TakeSteps() && run.CheckAfterCrash(budget.bytes);
   *failed += run.failed_count();
