@@ -14,8 +14,9 @@
 
 namespace tandem::base {
 
-/// Higher priority starts first.
-enum class Priority : uint8_t { kLow, kHigh };
+/// Higher priority starts first. Jobs of middle priority take long but give way while they run
+/// (Executor::RunUrgent).
+enum class Priority : uint8_t { kLow, kMiddle, kHigh };
 
 /// Work for an executor, to be scheduled any number of times. Its place in a queue is allocated
 /// with it, so scheduling it allocates nothing and cannot fail. One executor runs it.
@@ -61,6 +62,11 @@ class Executor {
   /// Runs or waits for every job that is due, and returns when none is left. Jobs whose delay has
   /// not passed stay queued.
   virtual void Drain() = 0;
+  /// Runs one job of high priority on the caller's thread, if one is due that no thread has begun.
+  /// Returns whether there was one. A job of middle priority calls it every few milliseconds, so
+  /// that no job of high priority waits for its end. Requires: the caller is a job of this
+  /// executor that holds no mutex.
+  virtual bool RunUrgent() = 0;
   /// True when jobs run only inside Drain: to wait for a job, call Drain instead of sleeping.
   virtual bool runs_inline() const { return false; }
 };

@@ -38,7 +38,22 @@ void JobQueue::MoveDue(int64_t now_micros) {
   }
 }
 
-std::shared_ptr<Job> JobQueue::Take(Priority priority) {
+std::shared_ptr<Job> JobQueue::Take(Priority lowest) {
+  const bool middle_waits = !due(Priority::kMiddle).empty();
+  const bool is_turn_of_middle =
+      middle_waits && passed_over_ >= kPassedOverMax && lowest <= Priority::kMiddle;
+  if (!due(Priority::kHigh).empty() && !is_turn_of_middle) {
+    passed_over_ = middle_waits ? passed_over_ + 1 : 0;
+    return TakeFirst(Priority::kHigh);
+  }
+  if (middle_waits && lowest <= Priority::kMiddle) {
+    passed_over_ = 0;
+    return TakeFirst(Priority::kMiddle);
+  }
+  return lowest <= Priority::kLow ? TakeFirst(Priority::kLow) : nullptr;
+}
+
+std::shared_ptr<Job> JobQueue::TakeFirst(Priority priority) {
   Job::Map& jobs = due(priority);
   return jobs.empty() ? nullptr : Release(jobs.extract(jobs.begin()));
 }
@@ -56,6 +71,12 @@ bool JobQueue::TakeDue(Job& job) {
 void JobQueue::DropDelayed() {
   while (TakeDelayed() != nullptr) {
   }
+}
+
+size_t JobQueue::due_count() const {
+  size_t count = 0;
+  for (const Job::Map& jobs : due_) count += jobs.size();
+  return count;
 }
 
 std::optional<int64_t> JobQueue::next_due_micros() const {

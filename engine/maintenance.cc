@@ -70,7 +70,7 @@ void Maintenance::Replaced(Region& region, std::span<const std::shared_ptr<Regio
 }
 
 void Maintenance::Begin(Region& region) {
-  if (region.waiting_memstores() > 0) region.tasks().flush.Schedule();
+  ScheduleFlushIfWaiting(&region);
   ScheduleMerges(&region);
   ScheduleOverlaps(&region);
 }
@@ -106,7 +106,7 @@ void Maintenance::Start() {
   ungated_bytes_ = 0;
   deps_.gate->Update();
   for (const auto& region : deps_.regions->regions()) {
-    if (region->waiting_memstores() > 0) region->tasks().flush.Schedule();
+    ScheduleFlushIfWaiting(region.get());
     // Earlier sessions may have ended before their merges, or before files had a new index. Other
     // due merges wait for a flush: a session that only reads should not work more than it must.
     const bool is_behind = deps_.compactor->IsBehind(*region);
@@ -198,11 +198,18 @@ void Maintenance::SwitchUpTo(format::SequenceNumber last) {
   }
 }
 
+// One memstore at a time: a flush that runs within a build of overlaps ends, whatever writers do.
 void Maintenance::FlushInBackground(Region* region) {
-  const Status status = Guarded([&] {
-    return deps_.flusher->FlushUnlessBusy(*region, [this, region] { AfterFlush(region); });
+  bool had_one = false;
+  const Status status = Guarded([&]() -> Status {
+    ASSIGN_OR_RETURN(had_one, deps_.flusher->FlushOneUnlessBusy(
+                                  *region, [this, region] { AfterFlush(region); }));
+    return {};
   });
-  if (status.ok()) return;
+  if (status.ok()) {
+    if (had_one) ScheduleFlushIfWaiting(region);
+    return;
+  }
   if (base::MayPass(status)) {
     region->tasks().flush.Schedule(kRetryMicros);
     deps_.health->SetHindrance(status);
@@ -215,6 +222,11 @@ void Maintenance::FlushInBackground(Region* region) {
     deps_.health->TurnReadOnly(what, status);
   }
   deps_.gate->Update();
+}
+
+// After a flush turn: the task of a memstore that was switched meanwhile found the turn taken.
+void Maintenance::ScheduleFlushIfWaiting(Region* region) {
+  if (region->waiting_memstores() > 0) region->tasks().flush.Schedule();
 }
 
 void Maintenance::AfterFlush(Region* region) {
@@ -323,7 +335,7 @@ void Maintenance::ScheduleOverlaps(Region* region) {
 }
 
 void Maintenance::FindOverlapsInBackground(Region* region) {
-  const Status status = Guarded([&] { return deps_.overlaps->BuildMissing(*region); });
+  const Status status = Guarded([&] { return deps_.overlaps->BuildMissing(*region, deps_.jobs); });
   if (status.ok() || status.code() == StatusCode::kCancelled) return;
   deps_.health->Log("finding the rows that files of " + region->Describe() +
                     " share failed: " + status.ToString());
@@ -387,6 +399,7 @@ Status Maintenance::FlushAndWait(const std::vector<Region*>& regions) {
     for (Region* region : regions) {
       const Status status = deps_.flusher->Flush(*region, [this, region] { AfterFlush(region); });
       if (first_error.ok()) first_error = status;
+      ScheduleFlushIfWaiting(region);
     }
   }
   return first_error;

@@ -122,6 +122,7 @@ class Maintenance {
   Status RollLog();
   Status FlushAndWait(const std::vector<Region*>& regions);
   void FlushInBackground(Region* region);
+  static void ScheduleFlushIfWaiting(Region* region);
   void AfterFlush(Region* region);
   void ScheduleMerges(Region* region);
   void SpaceWasFreed(const Region* by);

@@ -246,7 +246,7 @@ Status EngineImpl::FinishOverlaps(const SpaceOptions& options) {
   for (const auto& region : regions) {
     RETURN_IF_ERROR(cancellation.Check());
     if (region->version()->files.size() < 2) continue;
-    overlaps_->BuildMissing(*region).Ignore("what is not known counts as live");
+    overlaps_->BuildMissing(*region, nullptr).Ignore("what is not known counts as live");
     const RegionJobLock wait(*region, Region::Work::kOverlaps);
   }
   return {};

@@ -182,14 +182,17 @@ Status Flusher::Flush(Region& region, const std::function<void()>& flushed) {
   return FlushInTurn(region, flushed);
 }
 
-Status Flusher::FlushUnlessBusy(Region& region, const std::function<void()>& flushed) {
-  // The loop finds a memstore that began to wait after the flushing thread looked last.
-  while (region.waiting_memstores() > 0 && region.TryBegin(Region::Work::kFlush)) {
-    const Status status = Guarded([&] { return FlushInTurn(region, flushed); });
-    region.End(Region::Work::kFlush);
-    RETURN_IF_ERROR(status);
-  }
-  return {};
+Result<bool> Flusher::FlushOneUnlessBusy(Region& region, const std::function<void()>& flushed) {
+  if (region.waiting_memstores() == 0 || !region.TryBegin(Region::Work::kFlush)) return false;
+  bool had_one = false;
+  const Status status = Guarded([&]() -> Status {
+    ASSIGN_OR_RETURN(had_one, FlushOldest(region, LogState::kToBeSynced));
+    if (had_one) flushed();
+    return {};
+  });
+  region.End(Region::Work::kFlush);
+  RETURN_IF_ERROR(status);
+  return had_one;
 }
 
 void Flusher::Forget(const Region& region) {

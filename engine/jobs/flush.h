@@ -38,8 +38,10 @@ class Flusher {
   Status FlushInTurn(Region& region, const std::function<void()>& flushed);
   /// The same for the commit leader, who has synced the log.
   Status FlushAlone(Region& region);
-  /// As Flush, but leaves the work to a thread that is flushing the region already.
-  Status FlushUnlessBusy(Region& region, const std::function<void()>& flushed);
+  /// Flushes the oldest waiting memstore and calls `flushed`, unless another thread has the
+  /// region's flush turn: that one goes on until none waits. Returns whether it flushed one; others
+  /// may wait then. Errors: as Flush.
+  Result<bool> FlushOneUnlessBusy(Region& region, const std::function<void()>& flushed);
   /// Deletes what was written for the region and not installed. Requires: the region is retired.
   void Forget(const Region& region) EXCLUDES(mutex_);
 

@@ -61,12 +61,12 @@ std::unique_ptr<FlushedRows::Recorder> OverlapWorker::NewRecorder(const RegionVe
   return std::make_unique<FlushedRows::Recorder>(memstore.table(), record_memory_);
 }
 
-Status OverlapWorker::BuildMissing(Region& region) {
+Status OverlapWorker::BuildMissing(Region& region, BackgroundJobs* jobs) {
   std::vector<format::FileNumber> seen;  // The files when the last search began.
   while (seen != FileNumbers(*region.version()) && region.TryBegin(Region::Work::kOverlaps)) {
     const Status status = Guarded([&] {
       seen = FileNumbers(*region.version());
-      return BuildInTurn(region);
+      return BuildInTurn(region, jobs);
     });
     region.End(Region::Work::kOverlaps);
     RETURN_IF_ERROR(status);
@@ -74,14 +74,14 @@ Status OverlapWorker::BuildMissing(Region& region) {
   return {};
 }
 
-Status OverlapWorker::BuildInTurn(Region& region) {
+Status OverlapWorker::BuildInTurn(Region& region, BackgroundJobs* jobs) {
   std::set<format::FileNumber> walked;
   RecordRelease at_end;  // A file flushed later has a job of its own.
   bool found = true;
   while (found) {
     at_end.version =
         WithoutMemstores(*region.version());  // They may have changed since the last walk.
-    ASSIGN_OR_RETURN(found, BuildNext(region, at_end.version, &walked));
+    ASSIGN_OR_RETURN(found, BuildNext(region, at_end.version, jobs, &walked));
   }
   return {};
 }
@@ -92,14 +92,14 @@ void OverlapWorker::DropRecords(const RegionVersion& version) {
 
 // Builds and publishes the pairs of the first newer file not yet walked; false: none is left.
 Result<bool> OverlapWorker::BuildNext(Region& region, const RegionVersion& version,
-                                      std::set<format::FileNumber>* walked) {
+                                      BackgroundJobs* jobs, std::set<format::FileNumber>* walked) {
   const std::vector<Missing> all = FindMissing(version);
   const auto next = std::find_if(all.begin(), all.end(), [walked](const Missing& missing) {
     return walked->insert(missing.newer->store().number()).second;
   });
   if (next == all.end()) return false;
   const int64_t began_micros = monitor_ == nullptr ? 0 : monitor_->NowMicros();
-  ASSIGN_OR_RETURN(const Overlaps::Pairs pairs, Build(*region.table(), *next));
+  ASSIGN_OR_RETURN(const Overlaps::Pairs pairs, Build(*region.table(), *next, jobs));
   next->newer->DropRecord();
   if (pairs.empty()) return true;
   region.Update([&pairs](RegionVersion* changed) {
@@ -135,7 +135,7 @@ std::vector<OverlapWorker::Missing> OverlapWorker::FindMissing(const RegionVersi
 
 // Pairs that another region has are shared; others are built if their worst case fits in memory.
 Result<Overlaps::Pairs> OverlapWorker::Build(const format::TableRecord& table,
-                                             const Missing& missing) {
+                                             const Missing& missing, BackgroundJobs* jobs) {
   Overlaps::Pairs pairs;
   std::vector<format::StoreFile*> older;
   std::vector<OverlapCharge> charges;
@@ -158,7 +158,8 @@ Result<Overlaps::Pairs> OverlapWorker::Build(const format::TableRecord& table,
                                                                  .newer = &newer,
                                                                  .record = record.get(),
                                                                  .older = older,
-                                                                 .cancelled = &cancelled_}));
+                                                                 .cancelled = &cancelled_,
+                                                                 .jobs = jobs}));
   for (size_t i = 0; i < found.size(); ++i) {
     charges[i].ShrinkTo(found[i].size_bytes());
     found[i].charge = std::move(charges[i]);

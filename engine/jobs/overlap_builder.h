@@ -14,6 +14,7 @@
 #include "engine/region/flushed_rows.h"
 #include "engine/region/overlaps.h"
 #include "engine/region/region.h"
+#include "engine/runtime/background.h"
 #include "engine/runtime/monitor.h"
 #include "tandem/status.h"
 
@@ -38,9 +39,10 @@ class OverlapWorker {
                                                      const Memstore& memstore) const;
   /// Builds the missing pairs that fit in memory. If another thread is doing so, returns at once,
   /// since a flush may need this thread; the other one then also sees the files added meanwhile.
-  /// Drops the records of the region's files, whatever the result. Errors: kCancelled, kCorruption,
-  /// kIoError; what was published before stays.
-  Status BuildMissing(Region& region) EXCLUDES(mutex_);
+  /// Drops the records of the region's files, whatever the result. `jobs`: if not null, the caller
+  /// is one of their tasks, and runs the urgent ones during the walks. Errors: kCancelled,
+  /// kCorruption, kIoError; what was published before stays.
+  Status BuildMissing(Region& region, BackgroundJobs* jobs) EXCLUDES(mutex_);
   /// Drops the records of the version's files: nothing will be built from them.
   static void DropRecords(const RegionVersion& version);
   /// Running and later walks end with kCancelled.
@@ -63,11 +65,11 @@ class OverlapWorker {
   };
 
   static std::vector<Missing> FindMissing(const RegionVersion& version);
-  Status BuildInTurn(Region& region) EXCLUDES(mutex_);
-  Result<bool> BuildNext(Region& region, const RegionVersion& version,
+  Status BuildInTurn(Region& region, BackgroundJobs* jobs) EXCLUDES(mutex_);
+  Result<bool> BuildNext(Region& region, const RegionVersion& version, BackgroundJobs* jobs,
                          std::set<format::FileNumber>* walked) EXCLUDES(mutex_);
-  Result<Overlaps::Pairs> Build(const format::TableRecord& table, const Missing& missing)
-      EXCLUDES(mutex_);
+  Result<Overlaps::Pairs> Build(const format::TableRecord& table, const Missing& missing,
+                                BackgroundJobs* jobs) EXCLUDES(mutex_);
   std::shared_ptr<const PairOverlap> FindBuilt(const Overlaps::Key& key) EXCLUDES(mutex_);
   void Remember(const Overlaps::Pairs& pairs) EXCLUDES(mutex_);
 

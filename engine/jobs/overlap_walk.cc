@@ -245,6 +245,10 @@ PairOverlap OlderFile::Finish() {
   return pair;
 }
 
+// A flush that becomes due waits for at most this many blocks, a few milliseconds. After it the
+// walk goes on for as many, so it ends however many flushes there are.
+constexpr uint32_t kBlocksBetweenTasks = 64;
+
 class OverlapWalk {
  public:
   explicit OverlapWalk(const OverlapRequest& request) : request_(request), hashes_(request.newer) {}
@@ -282,6 +286,7 @@ Result<std::vector<PairOverlap>> OverlapWalk::Run() {
     if (request_.cancelled != nullptr && request_.cancelled->load(std::memory_order_relaxed)) {
       return Status(StatusCode::kCancelled, "the search for shared rows was cancelled");
     }
+    if (request_.jobs != nullptr && block % kBlocksBetweenTasks == 0) request_.jobs->RunUrgent();
     RETURN_IF_ERROR(WalkBlock(block));
   }
   std::vector<PairOverlap> pairs;

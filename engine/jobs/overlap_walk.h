@@ -19,6 +19,7 @@
 
 #include "engine/region/flushed_rows.h"
 #include "engine/region/overlaps.h"
+#include "engine/runtime/background.h"
 #include "format/schema.h"
 #include "store_file/store_file.h"
 #include "tandem/status.h"
@@ -31,6 +32,8 @@ struct OverlapRequest {
   const FlushedRows* record = nullptr;  ///< Of the rows of `newer`; null: they are read.
   std::span<format::StoreFile* const> older;
   const std::atomic<bool>* cancelled = nullptr;  ///< Polled once a block; may be null.
+  /// Whose urgent tasks the walk runs, at its beginning and between blocks; may be null.
+  BackgroundJobs* jobs = nullptr;
 };
 
 /// The pairs of `older`, in their order, without charges. Requires: every older file is older by

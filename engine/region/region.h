@@ -33,12 +33,12 @@ struct RegionTasks {
               Work resize_work)
       : flush(jobs, base::Priority::kHigh, std::move(flush_work)),
         merge(jobs, base::Priority::kLow, std::move(merge_work)),
-        overlaps(jobs, base::Priority::kHigh, std::move(overlaps_work)),
+        overlaps(jobs, base::Priority::kMiddle, std::move(overlaps_work)),
         resize(jobs, base::Priority::kLow, std::move(resize_work)) {}
 
   BackgroundTask flush;
   BackgroundTask merge;  // And rewrite damaged files.
-  // It takes a fraction of the flush before it, and queries are faster after it.
+  // Queries are faster after it, so it does not wait for merges; it gives way to flushes.
   BackgroundTask overlaps;
   BackgroundTask resize;  // Splits the region, or merges it with a neighbour.
 };

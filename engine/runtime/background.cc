@@ -1,8 +1,8 @@
-// The thread pool: a queue of jobs under one mutex. A worker takes the first job that is due, high
-// priority before low, or sleeps until the next one is. With several workers, one never runs
-// low-priority jobs, which may take minutes: a flush never waits for a merge. A worker that takes a
-// job wakes another one while any job waits, due or not, so that none waits for this worker to
-// return.
+// The thread pool: a queue of jobs under one mutex. A worker takes the first job that is due, by
+// priority, or sleeps until the next one is. With several workers, one never runs low-priority
+// jobs, which may take minutes: a flush never waits for a merge. Jobs of middle priority run on any
+// worker, and run those of high priority that become due meanwhile. A worker that takes a job wakes
+// another one while any job waits, due or not, so that none waits for this worker to return.
 #include "engine/runtime/background.h"
 
 #include <algorithm>
@@ -33,6 +33,7 @@ class ThreadPool final : public base::Executor {
   Status Start(uint32_t thread_count);
   void ScheduleAfter(int64_t delay_micros, std::shared_ptr<Job> job) override;
   void Drain() override;
+  bool RunUrgent() override;
 
  private:
   void Work();
@@ -83,11 +84,25 @@ void ThreadPool::Drain() {
   while (!IsIdle()) idle_.Wait(mutex_);
 }
 
+// The pool counts the caller's job, so it is not idle before this one has ended too.
+bool ThreadPool::RunUrgent() {
+  std::shared_ptr<Job> job;
+  {
+    base::MutexLock lock(mutex_);
+    if (stopping_) return false;
+    jobs_.MoveDue(clock_->MonotonicMicros());
+    job = jobs_.Take(Priority::kHigh);
+  }
+  if (job == nullptr) return false;
+  job->Run();
+  return true;
+}
+
 // nullptr: there is none that this worker may run.
 std::shared_ptr<Job> ThreadPool::TakeJob() {
   jobs_.MoveDue(clock_->MonotonicMicros());
-  std::shared_ptr<Job> job = jobs_.Take(Priority::kHigh);
-  if (job == nullptr && running_low_ < low_max_) job = jobs_.Take(Priority::kLow);
+  std::shared_ptr<Job> job =
+      jobs_.Take(running_low_ < low_max_ ? Priority::kLow : Priority::kMiddle);
   if (job == nullptr) return nullptr;
   ++running_;
   if (job->priority() == Priority::kLow) ++running_low_;

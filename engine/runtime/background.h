@@ -27,6 +27,9 @@ class BackgroundJobs {
   explicit BackgroundJobs(base::Executor* executor)
       : executor_(executor), gate_(std::make_shared<Gate>()) {}
 
+  /// Runs one task of high priority that is due, if there is one, on the caller's thread: see
+  /// Executor::RunUrgent. Requires: the caller is a task of lower priority.
+  void RunUrgent() { (void)executor_->RunUrgent(); }
   /// Waits for running tasks; those that are scheduled will do nothing.
   void Stop() { gate_->Close(); }
 

@@ -23,6 +23,7 @@ class ReadThreads final : public base::Executor {
 
   void ScheduleAfter(int64_t delay_micros, std::shared_ptr<Job> job) override;
   void Drain() override;
+  bool RunUrgent() override { return false; }  // All jobs are alike.
 
  private:
   void StartOne() REQUIRES(mutex_);

@@ -48,6 +48,61 @@ BOOST_AUTO_TEST_CASE(HighPriorityComesFirstThenTheOrderOfArrival) {
   BOOST_TEST(!executor.RunOne());
 }
 
+BOOST_AUTO_TEST_CASE(MiddlePriorityIsBetween) {
+  ManualClock clock;
+  InlineExecutor executor(clock);
+  std::string order;
+  executor.Schedule(NewJob(Priority::kLow, [&] { order += 'l'; }));
+  executor.Schedule(NewJob(Priority::kMiddle, [&] { order += 'm'; }));
+  executor.Schedule(NewJob(Priority::kHigh, [&] { order += 'h'; }));
+  BOOST_TEST(executor.due_count() == 3u);
+  executor.Drain();
+  BOOST_TEST(order == "hml");
+}
+
+// Jobs of high priority may come without end.
+BOOST_AUTO_TEST_CASE(MiddlePriorityDoesNotStarve) {
+  ManualClock clock;
+  InlineExecutor executor(clock);
+  int runs = 0, runs_before_first = 0;
+  const auto steady = NewJob(Priority::kHigh, [&] { ++runs; });
+  const auto other = NewJob(Priority::kHigh, [&] { ++runs; });
+  bool is_first_done = false, is_second_done = false;
+  executor.Schedule(NewJob(Priority::kMiddle, [&] { is_first_done = true; }));
+  executor.Schedule(NewJob(Priority::kMiddle, [&] { is_second_done = true; }));
+  for (int i = 0; i < 40 && !is_second_done; ++i) {
+    executor.Schedule(steady);
+    executor.Schedule(other);
+    BOOST_TEST(executor.RunOne());
+    if (!is_first_done) runs_before_first = runs;
+  }
+  BOOST_TEST(is_second_done);
+  BOOST_TEST(runs_before_first == static_cast<int>(base::JobQueue::kPassedOverMax));
+  BOOST_TEST(runs == 2 * static_cast<int>(base::JobQueue::kPassedOverMax));
+  executor.Drain();
+}
+
+BOOST_AUTO_TEST_CASE(AJobRunsOneThatIsUrgent) {
+  ManualClock clock;
+  InlineExecutor executor(clock);
+  std::string order;
+  executor.Schedule(NewJob(Priority::kMiddle, [&] {
+    order += '(';
+    BOOST_TEST(!executor.RunUrgent());
+    executor.Schedule(NewJob(Priority::kLow, [&] { order += 'l'; }));
+    executor.Schedule(NewJob(Priority::kMiddle, [&] { order += 'm'; }));
+    BOOST_TEST(!executor.RunUrgent());
+    executor.Schedule(NewJob(Priority::kHigh, [&] { order += 'a'; }));
+    executor.Schedule(NewJob(Priority::kHigh, [&] { order += 'b'; }));
+    executor.ScheduleAfter(10, NewJob(Priority::kHigh, [&] { order += 'c'; }));
+    BOOST_TEST(executor.RunUrgent());
+    order += ')';
+    clock.Advance(10);
+  }));
+  executor.Drain();
+  BOOST_TEST(order == "(a)bcml");
+}
+
 BOOST_AUTO_TEST_CASE(DelayedJobsWaitForTheirTime) {
   ManualClock clock;
   InlineExecutor executor(clock);

@@ -36,6 +36,7 @@ BOOST_AUTO_TEST_CASE(SnapshotGoesWhileACompactionBegins) {
   ExploreNamed("SnapshotGoesWhileACompactionBegins");
 }
 BOOST_AUTO_TEST_CASE(OverlapsBesideAMerge) { ExploreNamed("OverlapsBesideAMerge"); }
+BOOST_AUTO_TEST_CASE(OverlapsBesideSwitches) { ExploreNamed("OverlapsBesideSwitches"); }
 BOOST_AUTO_TEST_CASE(AScanOnThreadsBesideAFlush) { ExploreNamed("AScanOnThreadsBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(AScanOnThreadsBesideASplit) { ExploreNamed("AScanOnThreadsBesideASplit"); }
 BOOST_AUTO_TEST_CASE(AScanOnThreadsBesideClose) { ExploreNamed("AScanOnThreadsBesideClose"); }

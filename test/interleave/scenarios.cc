@@ -233,6 +233,17 @@ EngineScenario OverlapsBesideAMerge() {
   return scenario;
 }
 
+// Each write brings a flush, which a walk runs if it is due.
+EngineScenario OverlapsBesideSwitches() {
+  EngineScenario scenario{.name = "OverlapsBesideSwitches", .plan = {.tuning = SwitchingTuning()}};
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}, {"b", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    const auto put = [&](const char* row) { return [&world, row] { world.Write({{row, "1"}}); }; };
+    return {{put("a"), put("b")}, {[&] { world.Query("0"); }, [&] { world.Query("1"); }}};
+  };
+  return scenario;
+}
+
 // Each row is a part of the scan.
 EngineScenario ScanOnThreads(std::string name, std::function<Threads(World&)> threads) {
   EngineScenario scenario{.name = std::move(name), .plan = {.tuning = QuietTuning()}};
@@ -735,6 +746,7 @@ std::vector<EngineScenario> EngineScenarios() {
                                            CloseBesideCalls(),
                                            SnapshotGoesWhileACompactionBegins(),
                                            OverlapsBesideAMerge(),
+                                           OverlapsBesideSwitches(),
                                            AScanOnThreadsBesideAFlush(),
                                            AScanOnThreadsBesideASplit(),
                                            AScanOnThreadsBesideClose(),

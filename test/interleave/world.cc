@@ -3,6 +3,7 @@
 #include "test/interleave/world.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/random.h"
 #include "base/status_macros.h"
@@ -47,8 +48,9 @@ constexpr size_t kCacheShards = 16;  // Of the block cache.
 
 void ScheduledExecutor::ScheduleAfter(int64_t delay_micros, std::shared_ptr<base::Job> job) {
   if (!queue_.Add(clock_.MonotonicMicros(), delay_micros, job)) return;
-  const std::string name = (job->priority() == Priority::kHigh ? "high job " : "low job ") +
-                           std::to_string(++job_count_);
+  constexpr std::array kNames = {"low job ", "middle job ", "high job "};  // By priority.
+  const std::string name =
+      kNames[static_cast<size_t>(job->priority())] + std::to_string(++job_count_);
   jobs_.push_back(scheduler_.Spawn(name, [this, job = std::move(job)] {
     if (queue_.TakeDue(*job)) job->Run();
   }));
@@ -56,6 +58,13 @@ void ScheduledExecutor::ScheduleAfter(int64_t delay_micros, std::shared_ptr<base
 
 void ScheduledExecutor::Drain() {
   while (!jobs_.empty()) scheduler_.Join(std::exchange(jobs_, {}));
+}
+
+bool ScheduledExecutor::RunUrgent() {
+  const std::shared_ptr<base::Job> job = queue_.Take(Priority::kHigh);
+  if (job == nullptr) return false;
+  job->Run();
+  return true;
 }
 
 bool ScheduledExecutor::PassTime() {

@@ -30,6 +30,8 @@ class ScheduledExecutor final : public base::Executor {
   void ScheduleAfter(int64_t delay_micros, std::shared_ptr<base::Job> job) override;
   /// Waits for the jobs so far and those that they bring.
   void Drain() override;
+  /// On the caller's thread; that of the job finds nothing to do.
+  bool RunUrgent() override;
   /// Lets time pass until the next job with a delay is due. False: there is none.
   bool PassTime();
   /// Jobs whose time has not come are not run any more.

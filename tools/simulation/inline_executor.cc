@@ -14,10 +14,9 @@ void InlineExecutor::Drain() {
   }
 }
 
-bool InlineExecutor::RunOne() {
+bool InlineExecutor::Run(Priority lowest) {
   jobs_.MoveDue(clock_.MonotonicMicros());
-  std::shared_ptr<base::Job> job = jobs_.Take(Priority::kHigh);
-  if (job == nullptr) job = jobs_.Take(Priority::kLow);
+  const std::shared_ptr<base::Job> job = jobs_.Take(lowest);
   if (job == nullptr) return false;
   job->Run();
   return true;

@@ -21,16 +21,20 @@ class InlineExecutor final : public base::Executor {
   void ScheduleAfter(int64_t delay_micros, std::shared_ptr<base::Job> job) override;
   /// Runs jobs, those that they schedule included, until none is due.
   void Drain() override;
+  bool RunUrgent() override { return Run(Priority::kHigh); }
   bool runs_inline() const override { return true; }
 
   /// Runs the next due job. False when there is none.
-  bool RunOne();
+  bool RunOne() { return Run(Priority::kLow); }
   /// Jobs that could run now.
   size_t due_count();
   /// Jobs whose time has not come.
   size_t delayed_count() const { return jobs_.delayed_count(); }
 
  private:
+  // The next job of at least this priority.
+  bool Run(Priority lowest);
+
   ManualClock& clock_;
   base::JobQueue jobs_;
 };

@@ -1,8 +1,14 @@
 // How an engine builds the overlaps of its files after flushes and compactions, what queries make
 // of them, and what happens where they are missing.
 #define BOOST_TEST_DYN_LINK
+#include <tandem/event_listener.h>
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "engine/region/overlaps.h"
 #include "test/engine/test_engine.h"
@@ -14,8 +20,22 @@ namespace {
 constexpr int kRows = 40;
 const Predicate kIsOne = Predicate::Equal("c", "1");
 
+/// Notes the ends of flushes and the pairs that are built.
+struct OrderListener final : EventListener {
+  void OnFlushEnd(const FlushEvent&) override { order += 'F'; }
+  void OnOverlapsBuilt(const OverlapsEvent&) override {
+    order += 'B';
+    if (const auto then = std::exchange(when_built, nullptr)) then();
+  }
+  std::string order;
+  std::function<void()> when_built;  // Called once.
+};
+
 struct OverlapFixture : TestEngine {
-  OverlapFixture() { tuning.compaction_runs = 100; }
+  OverlapFixture() {
+    tuning.compaction_runs = 100;
+    options.listener = listener;
+  }
 
   void Create() {
     BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
@@ -36,6 +56,10 @@ struct OverlapFixture : TestEngine {
     executor.Drain();
     Fill(4, "c", "2");
   }
+  /// A row that all files have; its memstore waits for its flush.
+  void FillMemstore() {
+    BOOST_REQUIRE_EQUAL(Put(Key(0), "large", std::string(100'000, 'x')).ToString(), "OK");
+  }
   Explanation Explained(const ReadOptions& options = {}) {
     QueryOptions query;
     query.use_index = "by_c";
@@ -52,6 +76,8 @@ struct OverlapFixture : TestEngine {
       return line.find(text) != std::string::npos;
     });
   }
+
+  const std::shared_ptr<OrderListener> listener = std::make_shared<OrderListener>();
 };
 
 }  // namespace
@@ -122,6 +148,25 @@ BOOST_AUTO_TEST_CASE(AFlushDuringTheWalkIsSeenByTheNext) {
   BOOST_CHECK_EQUAL(explained.rows, 20u);
   BOOST_CHECK_EQUAL(explained.single_source_by_bitmap, 20u);
   BOOST_CHECK_EQUAL(explained.single_source_by_filter, 0u);
+}
+
+BOOST_AUTO_TEST_CASE(AFlushThatIsDueComesBeforeABuild) {
+  FillTwice();  // A build waits.
+  FillMemstore();
+  executor.Drain();
+  BOOST_CHECK_EQUAL(listener->order, "FFFBB");
+}
+
+// The first pairs are built, then a memstore becomes full.
+BOOST_AUTO_TEST_CASE(AFlushThatBecomesDueComesBeforeTheRestOfABuild) {
+  FillTwice();
+  Fill(2, "c", "3");
+  listener->when_built = [this] { FillMemstore(); };
+  executor.Drain();
+  BOOST_CHECK_EQUAL(listener->order, "FFFBFBB");
+  const Explanation explained = Explained();
+  BOOST_CHECK_EQUAL(explained.rows, 20u);
+  BOOST_CHECK_EQUAL(explained.single_source_by_bitmap, 20u);
 }
 
 BOOST_AUTO_TEST_CASE(OverlapsAreBuiltAnewAfterAnOpen) {

@@ -7,15 +7,19 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/jobs/overlap_walk.h"
+#include "engine/runtime/background.h"
 #include "test/engine/read_world.h"
 #include "test/engine/test_engine.h"
 #include "test/support/print.h"
 #include "test/support/test_random.h"
+#include "tools/simulation/inline_executor.h"
+#include "tools/simulation/manual_clock.h"
 
 namespace tandem::test {
 namespace {
@@ -272,6 +276,56 @@ BOOST_AUTO_TEST_CASE(BitsOfManyBlocksAreTheirDefinition) {
     scale.deletes_one_in = random.OneIn(2) ? 1'000'000 : 20;
     History(random, scale).Run();
   }
+}
+
+// A walk over many blocks runs a task every so many, and ends though that one is due all the time.
+BOOST_AUTO_TEST_CASE(AWalkRunsUrgentTasksAndEnds) {
+  WorldOptions options;
+  FamilyOptions& family = options.families.emplace_back();
+  family.name = "f";
+  family.block_size_bytes = 512;
+  options.indexes.push_back({"by_a", {{"f", "a", ColumnType::kText, false}}});
+  ReadWorld world(options);
+  for (const char* value : {"1", "2"}) {
+    for (int row = 0; row < 6000; ++row) {
+      ModelOperation put;
+      put.table = kWorldTable;
+      put.row = std::to_string(100'000 + row);
+      put.family = "f";
+      put.columns.emplace_back("a", value + std::string(100, 'v'));
+      world.Apply(put);
+    }
+    world.Flush(0);
+  }
+  const engine::RegionVersion& region = world.region(0);
+  BOOST_REQUIRE_EQUAL(region.files.size(), 2u);
+  format::StoreFile* const older[] = {&region.files[0].file->store()};
+  format::StoreFile* const newer = &region.files[1].file->store();
+  const auto alone = engine::FindOverlaps({.table = world.table(), .newer = newer, .older = older});
+  BOOST_REQUIRE_EQUAL(alone.status().ToString(), "OK");
+
+  ManualClock clock;
+  InlineExecutor executor(clock);
+  engine::BackgroundJobs jobs(&executor);
+  uint64_t runs = 0;
+  std::unique_ptr<engine::BackgroundTask> steady;
+  steady = std::make_unique<engine::BackgroundTask>(&jobs, base::Priority::kHigh, [&] {
+    ++runs;
+    steady->Schedule();
+  });
+  steady->Schedule();
+  const auto beside =
+      engine::FindOverlaps({.table = world.table(), .newer = newer, .older = older, .jobs = &jobs});
+  BOOST_REQUIRE_EQUAL(beside.status().ToString(), "OK");
+  CheckEqual(alone->front(), beside->front());
+  BOOST_REQUIRE_EQUAL(beside->front().older_shared->count(), 6000u);
+  const format::DataSection& data = **newer->Family(newer->families().front());
+  BOOST_REQUIRE(data.LoadBlocks().ok());
+  const uint64_t blocks = data.block_count();
+  BOOST_REQUIRE_GT(blocks, 500u);
+  BOOST_CHECK_GE(runs, blocks / 100);  // A task waits for so many blocks,
+  BOOST_CHECK_LE(runs, blocks / 10);   // and the walk has its share.
+  jobs.Stop();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

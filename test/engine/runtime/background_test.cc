@@ -73,6 +73,34 @@ BOOST_AUTO_TEST_CASE(HighPriorityComesFirst) {
   BOOST_CHECK_EQUAL(order, "hlm");
 }
 
+// One worker has a job of low priority, the other one a long job of middle priority.
+BOOST_AUTO_TEST_CASE(AnUrgentJobRunsWithinOneOfMiddlePriority) {
+  const auto pool = NewPool(2);
+  Latch low_begun, middle_begun, is_due, may_end;
+  std::string order;
+  pool->Schedule(NewJob(Priority::kLow, [&] {
+    low_begun.Open();
+    may_end.Wait();
+  }));
+  low_begun.Wait();
+  pool->Schedule(NewJob(Priority::kMiddle, [&] {
+    middle_begun.Open();
+    is_due.Wait();
+    order += "(";
+    const bool ran = pool->RunUrgent();
+    const bool ran_another = pool->RunUrgent();
+    order += ran && !ran_another ? ")" : "?";
+    may_end.Open();
+  }));
+  middle_begun.Wait();
+  pool->Schedule(NewJob(Priority::kMiddle, [&] { order += "m"; }));
+  pool->Schedule(NewJob(Priority::kHigh, [&] { order += "h"; }));
+  is_due.Open();
+  may_end.Wait();
+  pool->Drain();
+  BOOST_CHECK_EQUAL(order, "(h)m");
+}
+
 BOOST_AUTO_TEST_CASE(TimersRunWhenTheyAreDue) {
   const auto pool = NewPool(2);
   const int64_t start = clock->MonotonicMicros();
