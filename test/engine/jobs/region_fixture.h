@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "test/engine/test_engine.h"
@@ -78,6 +81,23 @@ struct RegionFixture : TestEngine {
     while (cursor->Next()) keys.emplace_back(cursor->row().key());
     BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
     return keys;
+  }
+  /// (value, row) of the entries of "by_c", sorted, by the start key of the region.
+  using Entries = std::vector<std::pair<std::string, std::string>>;
+  using EntriesByRegion = std::map<std::string, Entries>;
+  EntriesByRegion FindEntries() {
+    EntriesByRegion found;
+    for (const RegionInfo& region : Info().regions) found[region.start_key];
+    auto cursor = engine().Query({}, "t", Predicate::IsNotNull("c"), {.order_by = "by_c"});
+    BOOST_REQUIRE(cursor.has_value());
+    while (cursor->Next()) {
+      const std::string row(cursor->row().key());
+      Entries& entries = std::prev(found.upper_bound(row))->second;
+      entries.emplace_back(*cursor->row().Find("d", "c"), row);
+    }
+    BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
+    for (auto& [start, entries] : found) std::sort(entries.begin(), entries.end());
+    return found;
   }
   void CheckSound() {
     const Result<VerifyReport> report = engine().Verify(true);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -465,63 +464,94 @@ BOOST_FIXTURE_TEST_CASE(RegionsAreNotSplitAndMergedInTurn, ResizedFixture) {
   CheckSound();
 }
 
-// The classic procedures: the entries on the right of a split key move to an index of their own and
-// get its start key, those of a region that goes get the start key of its neighbour. The logical
-// entries (start key, value, row) must be the same.
-BOOST_AUTO_TEST_CASE(EntriesEqualThoseOfTheClassicProcedure) {
-  using Entries = std::vector<std::pair<std::string, std::string>>;
-  TestRandom random("classic");
-  std::map<std::string, Entries> classic = {{"", {}}};  // By start key.
-  const auto region_of = [&](const std::string& key) {
-    return std::prev(classic.upper_bound(key));
-  };
-  for (int step = 0; step < 150; ++step) {
-    const std::string key = Key(random.Below(200));
-    const auto region = region_of(key);
-    const uint64_t choice = random.Below(10);
-    if (choice < 3 && region->first != key) {
-      Entries left, right;
-      for (const auto& entry : region->second) (entry.second < key ? left : right).push_back(entry);
-      region->second = std::move(left);
-      classic[key] = std::move(right);
-      Split({.key = key});
-    } else if (choice < 6 && std::next(region) != classic.end()) {
-      const auto right = std::next(region);
-      region->second.insert(region->second.end(), right->second.begin(), right->second.end());
-      classic.erase(right);
-      Merge({.key = key});
+/// Random splits, merges and writes of a table, and what the classic procedures make of its index:
+/// the entries on the right of a split key move to an index of their own and get its start key,
+/// those of a region that goes get the start key of its neighbour.
+class ClassicWorld {
+ public:
+  explicit ClassicWorld(TestRandom& random)
+      : random_(random), splits_in_ten_(2 + random.Below(4)) {}
+
+  void Step() {
+    const std::string key = Key(random_.Below(kKeys));
+    const auto region = RegionOf(key);
+    const uint64_t choice = random_.Below(10);
+    if (choice < splits_in_ten_ && region->first != key) {
+      Split(region, key);
+    } else if (choice < splits_in_ten_ + 3 && std::next(region) != classic_.end()) {
+      MergeWithNext(region, key);
     } else {
-      WriteBatch batch;
-      for (int i = 0; i < 20; ++i) {
-        const std::string row = Key(random.Below(200)), value = std::to_string(random.Below(20));
-        batch.Put("t", row, "d", "c", value);
-        Entries& entries = region_of(row)->second;
-        std::erase_if(entries, [&](const auto& entry) { return entry.second == row; });
-        entries.emplace_back(value, row);
-      }
-      BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
-      if (random.Below(2) == 0) Flush();
-      if (random.Below(8) == 0) Compact();
-      if (random.Below(3) == 0) executor.Drain();
-    }
-    if (step % 10 > 0) continue;
-    CheckSound();
-    const TableInfo info = Info();
-    BOOST_REQUIRE_EQUAL(info.regions.size(), classic.size());
-    std::map<std::string, Entries> found;
-    auto cursor = engine().Query({}, "t", Predicate::IsNotNull("c"), {.order_by = "by_c"});
-    BOOST_REQUIRE(cursor.has_value());
-    while (cursor->Next()) {
-      const std::string row(cursor->row().key());
-      found[region_of(row)->first].emplace_back(*cursor->row().Find("d", "c"), row);
-    }
-    for (const RegionInfo& stated : info.regions) {
-      Entries& entries = classic.at(stated.start_key);
-      std::sort(entries.begin(), entries.end());
-      std::sort(found[stated.start_key].begin(), found[stated.start_key].end());
-      BOOST_CHECK(found[stated.start_key] == entries);
+      WriteRows();
     }
   }
+  /// The logical entries (start key, value, row) are the same.
+  void Check() {
+    for (auto& [start, entries] : classic_) std::sort(entries.begin(), entries.end());
+    BOOST_CHECK(world_.FindEntries() == classic_);
+    world_.CheckSound();
+  }
+
+  uint64_t splits() const { return splits_; }
+  uint64_t merges() const { return merges_; }
+
+ private:
+  using Entries = RegionFixture::Entries;
+  using Classic = RegionFixture::EntriesByRegion;
+  static constexpr uint64_t kKeys = 100;
+
+  Classic::iterator RegionOf(const std::string& key) {
+    return std::prev(classic_.upper_bound(key));
+  }
+  void Split(Classic::iterator region, const std::string& key) {
+    Entries left, right;
+    for (const auto& entry : region->second) (entry.second < key ? left : right).push_back(entry);
+    region->second = std::move(left);
+    classic_[key] = std::move(right);
+    world_.Split({.key = key});
+    ++splits_;
+  }
+  void MergeWithNext(Classic::iterator region, const std::string& key) {
+    const auto right = std::next(region);
+    region->second.insert(region->second.end(), right->second.begin(), right->second.end());
+    classic_.erase(right);
+    world_.Merge({.key = key});
+    ++merges_;
+  }
+  void WriteRows() {
+    WriteBatch batch;
+    for (int i = 0; i < 8; ++i) {
+      const std::string row = Key(random_.Below(kKeys)), value = std::to_string(random_.Below(20));
+      batch.Put("t", row, "d", "c", value);
+      Entries& entries = RegionOf(row)->second;
+      std::erase_if(entries, [&](const auto& entry) { return entry.second == row; });
+      entries.emplace_back(value, row);
+    }
+    BOOST_REQUIRE_EQUAL(world_.Write(batch).ToString(), "OK");
+    if (random_.OneIn(4)) world_.Flush();
+    if (random_.OneIn(60)) world_.Compact();
+    if (random_.OneIn(6)) world_.executor.Drain();
+  }
+
+  TestRandom& random_;
+  RegionFixture world_;
+  Classic classic_ = {{"", {}}};
+  const uint64_t splits_in_ten_;  // Steps; three more are merges.
+  uint64_t splits_ = 0, merges_ = 0;
+};
+
+BOOST_AUTO_TEST_CASE(EntriesEqualThoseOfTheClassicProcedure) {
+  TestRandom random("classic");
+  const size_t worlds = Trials(20);
+  uint64_t splits = 0, merges = 0;
+  for (size_t i = 0; i < worlds; ++i) {
+    ClassicWorld world(random);
+    for (int step = 0; step < 60; ++step) world.Step();
+    world.Check();
+    splits += world.splits();
+    merges += world.merges();
+  }
+  BOOST_CHECK_GE(splits, 5 * worlds);
+  BOOST_CHECK_GE(merges, 3 * worlds);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
