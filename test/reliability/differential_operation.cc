@@ -18,7 +18,9 @@ class Maker {
   explicit Maker(uint64_t seed) : random_(seed), keys_(40 + Below(400)) {}
 
   DiffOperation Next() {
-    const uint64_t choice = Below(100);
+    const uint64_t number = Below(202);
+    if (number >= 200) return OfRegion(number == 200 ? Kind::kSplit : Kind::kMergeRegions);
+    const uint64_t choice = number / 2;
     if (choice < 42) return Batch();
     if (choice < 62) return Read(Kind::kGet);
     if (choice < 70) return Scan();
@@ -96,6 +98,12 @@ class Maker {
     return operation;
   }
   uint64_t Offset(uint64_t limit) { return limit == 0 || Below(2) == 0 ? 0 : Below(60); }
+  DiffOperation OfRegion(Kind kind) {
+    DiffOperation operation;
+    operation.kind = kind;
+    operation.key = Key();
+    return operation;
+  }
   DiffOperation Slot(Kind kind) {
     DiffOperation operation;
     operation.kind = kind;
@@ -181,8 +189,9 @@ std::string Condition::Text(bool for_sqlite) const {
 }
 
 std::string DiffOperation::Describe() const {
-  static constexpr const char* kNames[] = {"batch",    "get",     "scan",  "query",   "count",
-                                           "snapshot", "release", "flush", "compact", "reopen"};
+  static constexpr const char* kNames[] = {"batch",   "get",      "scan",    "query",
+                                           "count",   "snapshot", "release", "flush",
+                                           "compact", "reopen",   "split",   "merge regions"};
   std::string text = kNames[static_cast<size_t>(kind)];
   for (const RowChange& change : changes) {
     static constexpr const char* kChanges[] = {"put", "delete column", "delete row"};
@@ -192,7 +201,7 @@ std::string DiffOperation::Describe() const {
       text += std::string(" ") + column + "=" + test::Shown(value);
     }
   }
-  if (kind == Kind::kGet || kind == Kind::kScan) text += " " + test::Shown(key);
+  if (!key.empty() && kind != Kind::kQuery && kind != Kind::kCount) text += " " + test::Shown(key);
   if (kind == Kind::kScan) text += " to " + test::Shown(end);
   if (kind == Kind::kQuery || kind == Kind::kCount) {
     text += " " + condition.Text(false) + " hint " + std::to_string(hint);

@@ -49,10 +49,13 @@ struct DiffOperation {
     kFlush,  ///< This and those below: only where maintenance is wanted; no answer depends on them.
     kCompact,
     kReopen,
+    kSplit,
+    kMergeRegions,
   };
   Kind kind = Kind::kGet;
   std::vector<RowChange> changes{};
-  std::string key{}, end{};  ///< Of a kScan: the bounds.
+  /// Of a kScan: the bounds. Of a kSplit: where; of a kMergeRegions: in the left region.
+  std::string key{}, end{};
   bool descending = false;   ///< Of a kScan: reverse.
   uint64_t limit = 0;
   uint64_t offset = 0;  ///< Only with a limit.

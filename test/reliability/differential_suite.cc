@@ -39,9 +39,14 @@ class Session {
       std::string wrong = Compare(operations[at], &subjects);
       if (!wrong.empty()) return Difference{at, std::move(wrong)};
     }
+    splits_ += subjects.front()->splits();
+    region_merges_ += subjects.front()->region_merges();
     return std::nullopt;
   }
+  // Of all runs.
   uint64_t answers() const { return answers_; }
+  uint64_t splits() const { return splits_; }
+  uint64_t region_merges() const { return region_merges_; }
 
   /// Fewer operations that still differ.
   Operations Shrink(Operations operations) {
@@ -77,7 +82,7 @@ class Session {
 
   const uint64_t seed_;
   const std::string directory_;
-  uint64_t answers_ = 0;
+  uint64_t answers_ = 0, splits_ = 0, region_merges_ = 0;
 };
 
 TrialResult RunSession(const Plan& plan, uint64_t number) {
@@ -89,7 +94,7 @@ TrialResult RunSession(const Plan& plan, uint64_t number) {
   if (!difference.has_value()) {
     uint64_t weight = 0;
     for (const DiffOperation& operation : operations) weight += operation.weight();
-    result.figures = {weight, session.answers()};
+    result.figures = {weight, session.answers(), session.splits(), session.region_merges()};
     return result;
   }
   operations.resize(difference->at + 1);
@@ -118,6 +123,8 @@ Report RunDifferential(const Plan& plan) {
   report.counts = {{"sessions", run.ran},
                    {"operations", run.figures[0]},
                    {"answers compared", run.figures[1]},
+                   {"region splits", run.figures[2]},
+                   {"region merges", run.figures[3]},
                    {"oracles", 1u + (&NewRocksDbStore != nullptr ? 1 : 0) +
                                    (&NewSqliteStore != nullptr ? 1 : 0)}};
   for (const std::string& note : run.notes) {

@@ -1,7 +1,10 @@
 // Tandem in the differential suite.
+#include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file_system.h"
@@ -40,6 +43,8 @@ struct Setting {
   }
 };
 
+constexpr size_t kRegionsUsed = 12;  // Splits wait for merges then.
+
 engine::Tuning BusyTuning(uint64_t seed) {
   engine::Tuning tuning = test::RandomTuning(seed);
   tuning.section_alignment = seed % 2 == 0 ? 64 : 4096;
@@ -60,6 +65,8 @@ class TandemStore final : public DifferentialStore {
   }
   ~TandemStore() override { Release(); }
 
+  uint64_t splits() const override { return splits_; }
+  uint64_t region_merges() const override { return region_merges_; }
   std::string name() const override { return maintained_ ? "Tandem" : "Tandem, all in memory"; }
 
   std::optional<std::string> Run(const DiffOperation& operation) override {
@@ -180,10 +187,43 @@ class TandemStore final : public DifferentialStore {
     return std::to_string(*count);
   }
   void Maintain(const DiffOperation& operation) {
-    if (operation.kind == DiffOperation::Kind::kFlush) return Require(engine_->Flush("t"), "flush");
-    if (operation.kind == DiffOperation::Kind::kCompact) {
-      return Require(engine_->Compact("t"), "compact");
+    switch (operation.kind) {
+      case DiffOperation::Kind::kFlush:
+        return Require(engine_->Flush("t"), "flush");
+      case DiffOperation::Kind::kCompact:
+        return Require(engine_->Compact("t"), "compact");
+      case DiffOperation::Kind::kSplit:
+        return Split(operation.key);
+      case DiffOperation::Kind::kMergeRegions:
+        return MergeRegions(operation.key);
+      default:
+        return Reopen();
     }
+  }
+  // Only these two change the regions, so it is known which calls are refused.
+  void Split(const std::string& key) {
+    const std::vector<RegionInfo> regions = engine_->Info().tables[0].regions;
+    if (regions.size() >= kRegionsUsed) return;
+    const bool begins_one = std::any_of(regions.begin(), regions.end(), [&](const auto& region) {
+      return region.start_key == key;
+    });
+    const Status status = engine_->Split("t", {.key = key}).status();
+    if (begins_one) return RequireRefused(status, "split");
+    Require(status, "split");
+    ++splits_;
+  }
+  void MergeRegions(const std::string& key) {
+    const std::string last_start = engine_->Info().tables[0].regions.back().start_key;
+    const Status status = engine_->MergeRegions("t", {.key = key}).status();
+    if (key >= last_start) return RequireRefused(status, "merge of regions");
+    Require(status, "merge of regions");
+    ++region_merges_;
+  }
+  static void RequireRefused(const Status& status, const std::string& what) {
+    if (status.code() == StatusCode::kInvalidArgument) return;
+    throw std::runtime_error("a " + what + " is not refused: " + status.ToString());
+  }
+  void Reopen() {
     for (const auto& snapshot : snapshots_) {
       if (snapshot.has_value()) return;  // They end with the database.
     }
@@ -201,6 +241,7 @@ class TandemStore final : public DifferentialStore {
   std::unique_ptr<Setting> surroundings_;
   std::unique_ptr<engine::Engine> engine_;
   std::array<std::optional<Snapshot>, kSnapshotSlots> snapshots_;
+  uint64_t splits_ = 0, region_merges_ = 0;
 };
 
 }  // namespace
