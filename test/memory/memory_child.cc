@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,10 +12,13 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <new>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "tandem/database.h"
+#include "tandem/event_listener.h"
 #include "test/memory/memory_sampler.h"
 
 namespace tandem::test {
@@ -42,11 +46,39 @@ std::string Key(uint64_t row) {
   return key;
 }
 
+/// Ends the process where background work finds no memory; it would be tried again.
+class MemoryWatch final : public EventListener {
+ public:
+  void OnFlushEnd(const FlushEvent& event) override { RequireMemory(event.status, "flush"); }
+  void OnCompactionEnd(const CompactionEvent& event) override {
+    RequireMemory(event.status, "compaction");
+  }
+  void OnLogLine(std::string_view line) override {
+    const bool is_failure = line.find(StatusCodeName(StatusCode::kOutOfMemory)) != line.npos;
+    if (is_failure) Require(Status::OutOfMemory(std::string(line)), "log");
+  }
+
+ private:
+  static void RequireMemory(const Status& status, const char* what) {
+    if (status.code() == StatusCode::kOutOfMemory) Require(status, what);
+  }
+};
+
+// The C library reserves 64 MiB of addresses for the heap of each thread, as long as there are
+// some; how many would be left depends on the size of this program.
+void LimitMappedBytes(uint64_t bytes) {
+  mallopt(M_ARENA_MAX, 4);
+  const struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
+  Require(setrlimit(RLIMIT_AS, &limit) == 0 ? Status() : Status::IoError("setrlimit"), "limit");
+  std::set_new_handler([] { Require(Status::OutOfMemory("operator new"), "limit"); });
+}
+
 class Life {
  public:
   Life(const std::string& path, const MemoryShape& shape, MemoryReport* report)
       : path_(path), shape_(shape), sampler_(report) {
     if (shape.fixes_threshold) mallopt(M_MMAP_THRESHOLD, 128 << 10);
+    if (is_limited()) LimitMappedBytes(shape.budget_bytes + shape.mapped_above_budget_max);
   }
 
   /// Everything, and an end without a close.
@@ -80,6 +112,8 @@ class Life {
   }
 
  private:
+  bool is_limited() const { return shape_.mapped_above_budget_max > 0; }
+
   void Phase(const char* name, const std::function<void()>& work) {
     sampler_.Begin(name);
     work();
@@ -91,6 +125,7 @@ class Life {
     Options options;
     options.create_if_missing = true;
     options.memory_bytes = shape_.budget_bytes;
+    if (is_limited()) options.listener = std::make_shared<MemoryWatch>();
     auto database = Database::Open(path_, options);
     Require(database.has_value() ? Status() : database.error(), "open");
     database_ = *std::move(database);

@@ -15,6 +15,9 @@ struct MemoryShape {
   /// Whether the process fixes the size from which the C library maps a block alone, as the program
   /// `tandem` does. Else the library raises it with each large block that is freed.
   bool fixes_threshold = true;
+  /// The process may map the budget and so many bytes (RLIMIT_AS); 0: as many as it likes. An
+  /// allocation that fails then ends it.
+  uint64_t mapped_above_budget_max = 0;
 };
 
 /// Runs the child at `path`, which must not exist. False: it failed, and has said why.

@@ -4,7 +4,8 @@
 // A child of this process, whose memory nothing else has touched, loads rows with three indexes,
 // flushes, merges, asks with four threads, verifies, closes and opens again; then it ends without a
 // close, and another child opens what it left. A thread of the child samples what is resident
-// (anonymous pages: the mapped program does not count) and what is accounted.
+// (anonymous pages: the mapped program does not count) and what is accounted. One child may map the
+// budget and 512 MiB, and no allocation of it may fail.
 //
 // TANDEM_MEMORY_ROWS and TANDEM_MEMORY_MIB choose another shape, TANDEM_MEMORY_SHOW shows figures.
 #define BOOST_TEST_DYN_LINK
@@ -80,6 +81,11 @@ BOOST_AUTO_TEST_CASE(ASmallBudgetIsKeptAndWhatIsResidentIsAccounted) {
 // Its heap keeps more of what was freed.
 BOOST_AUTO_TEST_CASE(ASmallBudgetIsKeptInAHostThatSetsNothing) {
   Run({.budget_bytes = 16 * kMiB, .rows = 50'000, .fixes_threshold = false});
+}
+
+// Address space is more than memory: heaps and stacks of threads reserve it.
+BOOST_AUTO_TEST_CASE(NoAllocationFailsWhereTheBudgetAndHalfAGibibyteCanBeMapped) {
+  ReportOf({.budget_bytes = 16 * kMiB, .rows = 50'000, .mapped_above_budget_max = 512 * kMiB});
 }
 
 BOOST_AUTO_TEST_CASE(WhatIsResidentDoesNotGrowWithTheRows) {
