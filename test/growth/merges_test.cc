@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -93,6 +95,59 @@ std::function<double(uint64_t)> After(double Merged::*figure) {
   return [=](uint64_t n) { return MergedAfter(n).*figure; };
 }
 
+/// A table whose one row keeps all versions, in the files that Flush makes.
+class WideRow {
+ public:
+  WideRow() : random_(base::NewSeededRandom(1)) {
+    engine_.tuning.compaction_runs = 100;
+    engine_.tuning.memstore_bytes = 64 << 20;
+    engine_.tuning.memstores_total_bytes = 256 << 20;
+    BOOST_REQUIRE_EQUAL(engine_.Open().ToString(), "OK");
+    constexpr uint32_t kAll = std::numeric_limits<uint32_t>::max();
+    BOOST_REQUIRE_EQUAL(engine_->CreateTable(SimpleTable(kAll)).ToString(), "OK");
+  }
+
+  void Put(const std::string& qualifier, std::optional<int64_t> timestamp = {}) {
+    std::string value(100, 0);  // Which cannot be made smaller.
+    for (char& byte : value) byte = static_cast<char>(random_->Next64());
+    batch_.Put("t", "row", "d", qualifier, value, timestamp);
+  }
+  void DeleteFamily() {
+    batch_.DeleteFamily("t", "row", "d");
+    Write();
+  }
+  void Flush() {
+    Write();
+    BOOST_REQUIRE_EQUAL(engine_->Flush("t").ToString(), "OK");
+  }
+  /// What the merge of all files reads of them.
+  double BytesReadByAMerge() {
+    BOOST_REQUIRE_EQUAL(engine_.FileCount(), 2u);
+    const IoBytes bytes =
+        IoBytesOf(&engine_, [&] { BOOST_REQUIRE_EQUAL(engine_->Compact("t").ToString(), "OK"); });
+    BOOST_REQUIRE_EQUAL(engine_.FileCount(), 1u);
+    return static_cast<double>(bytes.read_of_stores);
+  }
+  uint64_t CountCells() {
+    ReadOptions read;
+    read.versions = std::numeric_limits<uint32_t>::max();
+    const auto row = engine_->Get(read, "t", "row");
+    BOOST_REQUIRE_EQUAL(row.status().ToString(), "OK");
+    BOOST_REQUIRE(row->has_value());
+    return (*row)->view().cells().size();
+  }
+
+ private:
+  void Write() {
+    BOOST_REQUIRE_EQUAL(engine_.Write(batch_).ToString(), "OK");
+    batch_.Clear();
+  }
+
+  TestEngine engine_;
+  WriteBatch batch_;
+  std::unique_ptr<base::RandomSource> random_;
+};
+
 BOOST_AUTO_TEST_SUITE(Merges)
 
 BOOST_AUTO_TEST_CASE(BytesAreRewrittenAFewTimes) {
@@ -167,6 +222,37 @@ BOOST_AUTO_TEST_CASE(AMergeTakesFewFiles) {
          .n = 16,
          .bound = AtMost(16),
          .measure = After(&Merged::inputs_max)});
+}
+
+// The row is wide: it has 100 KB and 1.6 MB.
+BOOST_AUTO_TEST_CASE(ACellOfAWideRowIsReadOnce) {
+  Check({.cost = "bytes that a merge reads for each of n versions of a column, in two files",
+         .n = 1024,
+         .bound = AtMost(300),
+         .measure = [](uint64_t n) {
+           WideRow row;
+           for (const uint64_t first : {1, 2}) {  // The versions alternate.
+             for (uint64_t i = first; i <= n; i += 2) row.Put("v", static_cast<int64_t>(i));
+             row.Flush();
+           }
+           const double bytes = row.BytesReadByAMerge();
+           BOOST_REQUIRE_EQUAL(row.CountCells(), n);
+           return bytes / static_cast<double>(n);
+         }});
+  Check({.cost = "bytes that a merge reads for each of n columns, n / 2 since a family delete",
+         .n = 1024,
+         .bound = AtMost(300),
+         .measure = [](uint64_t n) {
+           WideRow row;
+           for (uint64_t i = 0; i < n / 2; ++i) row.Put(RowKey(2 * i));
+           row.Flush();
+           row.DeleteFamily();
+           for (uint64_t i = 0; i < n / 2; ++i) row.Put(RowKey(2 * i + 1));
+           row.Flush();
+           const double bytes = row.BytesReadByAMerge();
+           BOOST_REQUIRE_EQUAL(row.CountCells(), n / 2);
+           return bytes / static_cast<double>(n);
+         }});
 }
 
 BOOST_AUTO_TEST_CASE(OverwrittenRowsTakeLittleSpace) {

@@ -72,6 +72,28 @@ double ReadByAVerificationOf(uint64_t n) {
   return static_cast<double>(bytes.read);
 }
 
+/// The mean of n flushes of a row each.
+double BytesOfATinyFile(uint64_t n) {
+  TestEngine engine;
+  engine.tuning.section_alignment = 4096;
+  engine.tuning.compaction_runs = 1000;
+  TableOptions table = SimpleTable();
+  for (const char* column : {"a", "b"}) {
+    table.indexes.push_back({.name = column, .columns = {{.qualifier = column}}});
+  }
+  RequireOk(engine.Open());
+  RequireOk(engine->CreateTable(table));
+  for (uint64_t i = 0; i < n; ++i) {
+    WriteBatch batch;
+    for (const char* column : {"a", "b", "c"}) batch.Put("t", RowKey(i), "d", column, RowKey(i));
+    RequireOk(engine.Write(batch));
+    RequireOk(engine->Flush("t"));
+  }
+  const NamedFiles files = FilesNamed(&engine, "store-");
+  BOOST_REQUIRE_EQUAL(files.count, n);
+  return static_cast<double>(files.bytes) / static_cast<double>(n);
+}
+
 BOOST_AUTO_TEST_SUITE(SmallChanges)
 
 BOOST_AUTO_TEST_CASE(CostTheSameBesideATableOfAnySize) {
@@ -126,6 +148,13 @@ BOOST_AUTO_TEST_CASE(CostTheSameBesideATableOfAnySize) {
            .bound = AtMost(line.bytes_max),
            .measure = Beside(line.part, line.figure)});
   }
+}
+
+BOOST_AUTO_TEST_CASE(ATinyFileTakesLittle) {
+  Check({.cost = "bytes of a store file of one row with three indexes, the mean of n flushes",
+         .n = 4,
+         .bound = AtMost(12 << 10),
+         .measure = BytesOfATinyFile});
 }
 
 // A snapshot's files are verified, each once; the table is not read again for each snapshot.
