@@ -1,7 +1,6 @@
 // Which runs merges take of a region that is written to for years: what that comes to. A load is
 // simulated flush by flush, which are also its clock: a run is what the flushes [first, end) wrote,
-// and the load says what is in it. Bounds are about 15 % above what the policy
-// comes to.
+// and the load says what is in it. Bounds are about 15 % above what the policy comes to.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <array>
@@ -27,7 +26,7 @@ using compaction::RunRange;
 constexpr double kRowBytes = 100, kMarkerBytes = 20;
 constexpr double kFlushRows = 1000;
 
-/// What a run has. No bytes of rows are shared by cells, so a row is a Put or a marker.
+/// What a run has: rows, and markers of other rows.
 struct Contents {
   double rows = 0, markers = 0;
 
