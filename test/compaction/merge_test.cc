@@ -17,149 +17,11 @@
 #include "format/cell/visibility.h"
 #include "format/hash.h"
 #include "store_file/scanner.h"
+#include "test/compaction/merge_bench.h"
 #include "test/support/print.h"
-#include "tools/simulation/simulated_disk.h"
 
 namespace tandem::compaction {
 namespace {
-
-using format::Cell;
-using format::CellKind;
-using format::SequenceNumber;
-
-struct OwnedCell {
-  CellKind kind;
-  std::string qualifier;
-  int64_t timestamp;
-  uint64_t sequence;
-  std::string value;
-  bool operator==(const OwnedCell&) const = default;
-  Cell view() const {
-    return {kind, format::FamilyId(0), qualifier, timestamp, SequenceNumber(sequence), value};
-  }
-};
-using Rows = std::map<std::string, std::vector<OwnedCell>>;
-
-std::vector<Cell> Views(const std::vector<OwnedCell>& cells) {
-  std::vector<Cell> views;
-  for (const OwnedCell& cell : cells) views.push_back(cell.view());
-  std::sort(views.begin(), views.end(), format::CellLess);
-  return views;
-}
-
-/// A disk, a table and the store files of a trial.
-class Bench {
- public:
-  explicit Bench(uint64_t seed) : random_(seed) {
-    directory_ = *disk_.OpenDirectory("db", true);
-    table_ = std::make_shared<format::TableRecord>();
-    table_->name = "t";
-    for (char& byte : table_->hash_secret) byte = static_cast<char>(Below(256));
-    format::FamilyRecord family;
-    family.options = {.name = "f",
-                      .max_versions = 1 + static_cast<uint32_t>(Below(3)),
-                      .ttl_micros = Below(2) == 0 ? 0 : 4 + static_cast<int64_t>(Below(4)),
-                      .compression = Below(2) == 0 ? Compression::kNone : Compression::kZstd,
-                      .block_size_bytes = 512};
-    table_->families.push_back(family);
-    AddIndex("text", "a", ColumnType::kText, false);
-    AddIndex("number", "n", ColumnType::kInt64, false);
-    AddIndex("falling", "a", ColumnType::kBytes, true);
-  }
-
-  uint64_t Below(uint64_t limit) { return random_() % limit; }
-  const std::shared_ptr<format::TableRecord>& table() const { return table_; }
-
-  void AddIndex(const std::string& name, const std::string& qualifier, ColumnType type,
-                bool descending) {
-    format::IndexRecord index;
-    index.id = format::IndexId(static_cast<uint32_t>(table_->indexes.size() + 1));
-    index.name = name;
-    index.columns.push_back({format::FamilyId(0), qualifier, type, descending});
-    table_->indexes.push_back(index);
-  }
-
-  /// Rows of random cells with sequences (through, through + operations].
-  Rows NewRows(uint64_t operations, uint64_t keys) {
-    Rows rows;
-    for (uint64_t i = 0; i < operations; ++i) {
-      auto& cells = rows["row" + std::to_string(1000000 + Below(keys))];
-      cells.push_back(NewCell(++sequence_));
-    }
-    return rows;
-  }
-  uint64_t sequence() const { return sequence_; }
-
-  /// Adds so many cells to one of the rows that it is wide; with `overflow` also overflow
-  /// values.
-  void Widen(uint64_t keys, bool overflow, Rows* rows) {
-    auto& cells = (*rows)["row" + std::to_string(1000000 + Below(keys))];
-    for (int i = 0; i < 1200; ++i) {
-      OwnedCell cell = NewCell(++sequence_);
-      if (cell.kind != CellKind::kDeleteFamily && Below(50) > 0) {
-        cell.qualifier = "w" + std::to_string(Below(900));
-        if (cell.kind == CellKind::kPut) cell.value.assign(Below(150), 'v');
-      }
-      const bool is_indexed = cell.qualifier == "a" || cell.qualifier == "n";
-      if (overflow && i % 400 == 0 && cell.kind == CellKind::kPut && !is_indexed) {
-        cell.value.assign(format::kInlineValueBytesMax + 1 + Below(3 << 20), 'f');
-      }
-      cells.push_back(std::move(cell));
-    }
-  }
-
-  std::unique_ptr<format::StoreFileWriter> NewWriter(const std::string& name,
-                                                     const format::TableRecord* table) {
-    format::StoreFileSpec spec;
-    spec.number = format::FileNumber(7);
-    spec.id.bytes.fill(9);
-    spec.table = table;
-    spec.region_start = "r";
-    spec.alignment = 64;
-    auto file = directory_->Create(name);
-    BOOST_REQUIRE(file.has_value());
-    return std::make_unique<format::StoreFileWriter>(std::move(*file), spec);
-  }
-
-  std::shared_ptr<format::StoreFile> Open(const std::string& name) {
-    auto file = directory_->Open(name, base::OpenMode::kReadOnly);
-    BOOST_REQUIRE(file.has_value());
-    auto store = format::StoreFile::Open(std::move(*file), {}, nullptr);
-    BOOST_REQUIRE_MESSAGE(store.has_value(), store.status().ToString());
-    return *store;
-  }
-
-  std::shared_ptr<format::StoreFile> Write(const std::string& name, const Rows& rows,
-                                           const format::TableRecord* table) {
-    auto writer = NewWriter(name, table);
-    for (const auto& [key, cells] : rows) {
-      BOOST_REQUIRE(writer->AddRow(key, Views(cells)).has_value());
-    }
-    const auto summary = writer->Finish();
-    BOOST_REQUIRE_MESSAGE(summary.has_value(), summary.status().ToString());
-    return Open(name);
-  }
-
-  std::string Content(const std::string& name) { return *disk_.Content("db", name); }
-
- private:
-  OwnedCell NewCell(uint64_t sequence) {
-    const uint64_t kind = Below(12);
-    const int64_t timestamp = 1 + static_cast<int64_t>(Below(7));
-    constexpr const char* kQualifiers[] = {"", "a", "n", "z"};
-    const std::string qualifier = kQualifiers[Below(4)];
-    if (kind == 0) return {CellKind::kDeleteFamily, "", timestamp, sequence, ""};
-    if (kind == 1) return {CellKind::kDeleteColumn, qualifier, timestamp, sequence, ""};
-    if (kind == 2) return {CellKind::kDeleteCell, qualifier, timestamp, sequence, ""};
-    return {CellKind::kPut, qualifier, timestamp, sequence, std::to_string(Below(5))};
-  }
-
-  std::mt19937_64 random_;
-  test::SimulatedDisk disk_;
-  std::unique_ptr<base::Directory> directory_;
-  std::shared_ptr<format::TableRecord> table_;
-  uint64_t sequence_ = 0;
-};
 
 /// What the merge of `rows` has to hold, written from scratch; empty when no row survives.
 std::string NaiveMerge(Bench* bench, const Rows& rows, const MergeOptions& options,
@@ -290,15 +152,6 @@ class RowByTheRules {
   std::map<std::string, std::vector<size_t>> columns_;
   std::vector<size_t> family_deletes_;
 };
-
-std::string Text(const CellCounts& cells) {
-  const DroppedCells& dropped = cells.dropped;
-  return "in " + std::to_string(cells.in) + ", out " + std::to_string(cells.out) + ", replaced " +
-         std::to_string(dropped.replaced) + ", superseded " + std::to_string(dropped.superseded) +
-         ", expired " + std::to_string(dropped.expired) + ", of dropped families " +
-         std::to_string(dropped.of_dropped_families) + ", deleted " +
-         std::to_string(dropped.deleted) + ", markers " + std::to_string(dropped.delete_markers);
-}
 
 void Add(const CellCounts& more, CellCounts* sum) {
   sum->in += more.in;
@@ -664,88 +517,6 @@ BOOST_AUTO_TEST_CASE(AMergeThatCollectsTooMuchBeginsAgainAsSeveralFiles) {
     BOOST_TEST(file->statistics().cells == 2 * uint64_t{file->row_count()});
   }
   BOOST_TEST(rows == kRows);
-}
-
-/// A row for each reason to drop a cell, where two versions are kept and those at or below 20 have
-/// expired; the second part comes after the first.
-struct OneOfEach {
-  explicit OneOfEach(Bench* bench_to_use) : bench(*bench_to_use) {
-    FamilyOptions& family = bench.table()->families[0].options;
-    family.max_versions = 2;
-    family.ttl_micros = 100;
-    options.table = bench.table();
-    options.now_micros = 120;
-  }
-  CellCounts Merge() {
-    const auto a = bench.Write("a", older, bench.table().get());
-    const auto b = bench.Write("b", newer, bench.table().get());
-    bench.table()->families[0].dropped = is_dropped;
-    const std::vector<MergeInput> inputs = {{a.get(), 0, a->row_count()},
-                                            {b.get(), 0, b->row_count()}};
-    auto writer = bench.NewWriter("merged", bench.table().get());
-    const auto result = MergeFiles(inputs, options, writer.get());
-    BOOST_REQUIRE_MESSAGE(result.has_value(), result.status().ToString());
-    BOOST_TEST(result->cells.in == result->cells.out + result->cells.dropped.total());
-    return result->cells;
-  }
-
-  Bench& bench;
-  MergeOptions options;
-  bool is_dropped = false;  ///< The family, after the files were written.
-  const Rows older = {
-      {"replaced", {{CellKind::kPut, "a", 50, 1, "1"}}},
-      {"superseded", {{CellKind::kPut, "a", 51, 2, "1"}, {CellKind::kPut, "a", 52, 3, "2"}}},
-      {"expired", {{CellKind::kPut, "a", 20, 4, "1"}}},
-      {"deleted",
-       {{CellKind::kPut, "a", 50, 5, "1"},
-        {CellKind::kPut, "b", 50, 6, "1"},
-        {CellKind::kPut, "c", 50, 7, "1"}}},
-  };
-  const Rows newer = {
-      {"replaced", {{CellKind::kPut, "a", 50, 8, "2"}}},
-      {"superseded", {{CellKind::kPut, "a", 53, 9, "3"}}},
-      {"deleted",
-       {{CellKind::kDeleteCell, "a", 50, 10, ""},
-        {CellKind::kDeleteColumn, "b", 60, 11, ""},
-        {CellKind::kDeleteFamily, "", 60, 12, ""}}},
-      {"never there", {{CellKind::kDeleteColumn, "a", 50, 13, ""}}},
-  };
-};
-
-BOOST_AUTO_TEST_CASE(EachReasonToDropACellIsCounted) {
-  Bench bench(1);
-  BOOST_TEST(Text(OneOfEach(&bench).Merge()) ==
-             "in 13, out 3, replaced 1, superseded 1, expired 1, of dropped families 0, "
-             "deleted 3, markers 4");
-}
-
-BOOST_AUTO_TEST_CASE(MarkersThatOlderFilesNeedAreNotDropped) {
-  Bench bench(1);
-  OneOfEach merge(&bench);
-  merge.options.older_may_contain = [](uint64_t) -> Result<bool> { return true; };
-  BOOST_TEST(Text(merge.Merge()) ==
-             "in 13, out 7, replaced 1, superseded 1, expired 1, of dropped families 0, "
-             "deleted 3, markers 0");
-}
-
-// At 11 there are the Put of 'c' and, in 'replaced' and 'superseded', what there is at the end. The
-// DeleteFamily hides a Put that stays, so it stays too.
-BOOST_AUTO_TEST_CASE(WhatASnapshotNeedsIsNotDropped) {
-  Bench bench(1);
-  OneOfEach merge(&bench);
-  merge.options.snapshots.emplace_back(11);
-  BOOST_TEST(Text(merge.Merge()) ==
-             "in 13, out 5, replaced 1, superseded 1, expired 1, of dropped families 0, "
-             "deleted 2, markers 3");
-}
-
-BOOST_AUTO_TEST_CASE(CellsOfADroppedFamilyAreCounted) {
-  Bench bench(1);
-  OneOfEach merge(&bench);
-  merge.is_dropped = true;
-  BOOST_TEST(Text(merge.Merge()) ==
-             "in 13, out 0, replaced 1, superseded 0, expired 0, of dropped families 8, "
-             "deleted 0, markers 4");
 }
 
 BOOST_AUTO_TEST_CASE(SequencesStayWhileSomebodyReadsAtThem) {
