@@ -211,7 +211,8 @@ void ForEachVisible(std::span<const Cell> cells, std::span<const FamilyRecord> f
       } else if (IsDeleted(cell, column, family_markers, !has_former)) {
         hide(Fate::kDeleted);
       } else {
-        FormerVersions::Verdict verdict{.is_kept = true};
+        FormerVersions::Verdict verdict;
+        verdict.is_kept = true;
         if (has_former) verdict = former.Add(cell.sequence);
         if (verdict.counts_at.value != 0) visitor->Count(i, verdict.counts_at);
         if (!verdict.is_kept || is_full) {
