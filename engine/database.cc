@@ -191,6 +191,11 @@ Result<std::string> Database::KeyForWrite(const WriteOptions& options, std::stri
   return Entered(*engine_, [&] { return engine_->KeyForWrite(options, table, fields); });
 }
 
+Result<CopyTableReport> Database::CopyTable(std::string_view from, const std::string& to,
+                                            const CopyTableOptions& options) {
+  return Entered(*engine_, [&] { return engine_->CopyTable(from, to, options); });
+}
+
 Result<RewriteKeysReport> Database::RewriteKeys(std::string_view table,
                                                 const RewriteKeysOptions& options) {
   return Entered(*engine_, [&] { return engine_->RewriteKeys(table, options); });

@@ -42,6 +42,8 @@ class Engine {
   virtual Result<RowKeyEpochs> RowKeysOf(const ReadOptions& options, std::string_view table) = 0;
   virtual Result<std::string> KeyForWrite(const WriteOptions& options, std::string_view table,
                                           std::span<const RowKeyField> fields) = 0;
+  virtual Result<CopyTableReport> CopyTable(std::string_view from, const std::string& to,
+                                            const CopyTableOptions& options) = 0;
   virtual Result<RewriteKeysReport> RewriteKeys(std::string_view table,
                                                 const RewriteKeysOptions& options) = 0;
   virtual Status AddFamily(std::string_view table, const FamilyOptions& family) = 0;

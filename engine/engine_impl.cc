@@ -297,7 +297,7 @@ void EngineImpl::BuildLoadWork(const FileWork& files) {
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
       .begin = [this](Region& region) { maintenance_->Begin(region); }};
   load_work_ = std::make_unique<LoadWork>(
-      LoadWork{std::move(flushing), jobs_.get(), tuning_.sort_bytes, schema_.get(),
+      LoadWork{std::move(flushing), jobs_.get(), tuning_.sort_bytes, schema_.get(), &write_stops_,
                [this](const Table& table) { maintenance_->Prepare(table); }});
   snapshot_editor_ = std::make_unique<SnapshotEditor>(
       SnapshotEditor::Dependencies{.work = load_work_.get(),

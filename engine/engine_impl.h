@@ -5,7 +5,7 @@
 //
 // Mutexes guard memory and are leaves: while one is held, no other is taken, no I/O is done and no
 // user's code is called. They are, from the writer's end to the reader's:
-//   1. WriteThrottle      writers that wait for flushes
+//   1. WriteThrottle      writers that wait for flushes; WriteStops, those that wait for a copy
 //   2. CommitQueue        the queue of writers
 //   3. CatalogEditor      whose turn it is
 //   4. RegionSet          the tables' names
@@ -41,6 +41,7 @@
 #include "engine/commit/applier.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/commit/group_log.h"
+#include "engine/commit/write_stops.h"
 #include "engine/commit/write_throttle.h"
 #include "engine/engine.h"
 #include "engine/group/aggregate.h"
@@ -102,6 +103,8 @@ class EngineImpl final : public Engine {
                                   std::span<const RowKeyField> fields) override;
   Result<RewriteKeysReport> RewriteKeys(std::string_view table,
                                         const RewriteKeysOptions& options) override;
+  Result<CopyTableReport> CopyTable(std::string_view from, const std::string& to,
+                                    const CopyTableOptions& options) override;
   Status AddFamily(std::string_view table, const FamilyOptions& family) override;
   Status AlterFamily(std::string_view table, const FamilyOptions& family) override;
   Status DropFamily(std::string_view table, std::string_view family) override;
@@ -259,6 +262,9 @@ class EngineImpl final : public Engine {
   Result<KeyStep> TakeKeyStep(const KeyRewrite& rewrite, const std::string& start,
                               const RewriteKeysOptions& options, RewriteKeysReport* report);
   Result<std::optional<uint64_t>> CloseRowKeys(const KeyRewrite& rewrite);
+
+  // copy_table.cc
+  class TableCopier;
 
   // global_indexes.cc
   enum class RegionsOfQuery : uint8_t { kSome, kAll };
@@ -517,6 +523,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<Compactor> compactor_;
   std::unique_ptr<OverlapWorker> overlaps_;
   std::unique_ptr<WriteThrottle> gate_;
+  WriteStops write_stops_;
   std::unique_ptr<Splitter> splitter_;
   std::unique_ptr<RegionMerger> region_merger_;
   std::unique_ptr<SchemaEditor> schema_;

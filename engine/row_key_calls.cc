@@ -24,6 +24,7 @@
 #include "base/status_macros.h"
 #include "engine/commit/write_plan.h"
 #include "engine/engine_impl.h"
+#include "engine/read/row_content.h"
 #include "engine/row_key_record.h"
 #include "format/row_key/field.h"
 #include "tandem/limits.h"
@@ -91,40 +92,11 @@ Status CheckFits(const RowKeyEpochs& keys, std::string_view key) {
   return fields.has_value() ? keys.newest().Encode(*fields).status() : Status();
 }
 
-uint64_t BytesOf(const RowView& row) {
-  uint64_t bytes = row.key().size();
-  for (const Cell& cell : row.cells()) bytes += cell.qualifier.size() + cell.value.size();
-  return bytes;
-}
-
-// Neighbours of one family and time are one operation. The delete is at the largest timestamp of
-// the cells, which may be in the future.
+// The delete is at the largest timestamp of the cells, which may be in the future.
 void AddMove(const std::string& table, const std::string& to, const RowView& row,
              WriteBatch* batch) {
-  std::vector<ColumnValue> columns;
-  const Cell* last = nullptr;
-  int64_t newest = row.cells().front().timestamp;
-  const auto put = [&] {
-    if (last != nullptr) batch->PutColumns(table, to, last->family, columns, last->timestamp);
-    columns.clear();
-  };
-  for (const Cell& cell : row.cells()) {
-    const bool together = last != nullptr && last->family == cell.family &&
-                          last->timestamp == cell.timestamp && last->qualifier < cell.qualifier;
-    if (!together) put();
-    columns.push_back({cell.qualifier, cell.value});
-    newest = std::max(newest, cell.timestamp);
-    last = &cell;
-  }
-  put();
-  batch->DeleteRow(table, row.key(), newest);
-}
-
-// All versions of all cells.
-ReadOptions WholeRows() {
-  ReadOptions read;
-  read.versions = UINT32_MAX;
-  return read;
+  AddPuts(table, to, row, batch);
+  batch->DeleteRow(table, row.key(), NewestTimestamp(row));
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ Result<Written> EngineImpl::WriteAsPlanned(const WriteCall& call, const MakePlan
   while (true) {
     ASSIGN_OR_RETURN(WritePlan plan, PlanObserved(call, make_plan, rows, &observed));
     if (plan.operation_count == 0 && !plan.reads()) return Written{};
+    RETURN_IF_ERROR(write_stops_.Pass(plan.tables, call.options.no_wait));
     RETURN_IF_ERROR(gate_->Admit(
         {.tables = plan.tables, .bytes = plan.size_bytes, .no_wait = call.options.no_wait}));
     RETURN_IF_ERROR(queue_->Commit(&plan, call.options.durability));

@@ -63,12 +63,21 @@ class Linker {
 
   const LoadWork& work_;
   const std::span<LoadFiles* const> runs_;
+  bool has_met_stop_ = false;
 };
 
+// Again when the table's writes wait.
 Status Linker::Link() {
-  return RunFlushed(
-      work_, [this] { return RegionsOfRuns(); },
-      [this](const Regions& regions) { return LinkAlone(regions); });
+  while (true) {
+    has_met_stop_ = false;
+    const Status status = RunFlushed(
+        work_, [this] { return RegionsOfRuns(); },
+        [this](const Regions& regions) { return LinkAlone(regions); });
+    if (!has_met_stop_) return status;
+    const std::shared_ptr<const Table> table = work_.regions->Find(record().id);
+    if (table == nullptr) return TableNotFound(record().name);
+    RETURN_IF_ERROR(work_.stops->Pass({&table, 1}, /*no_wait=*/false));
+  }
 }
 
 // Those that get rows: no other is flushed.
@@ -112,6 +121,8 @@ Status Linker::LinkAlone(const Regions& regions) {
   if (table == nullptr) return TableNotFound(record().name);
   RETURN_IF_ERROR(CheckLimits(record(), *table->record));
   RETURN_IF_ERROR(CheckMayBeLoaded(*table->record));
+  has_met_stop_ = work_.stops->IsStopped(table->record->id);
+  if (has_met_stop_) return Status::Busy("writes of the table wait, and so does the load");
   ASSIGN_OR_RETURN(const format::SequenceNumber sequence, FinishRuns());
   std::vector<Part> parts;
   for (const auto& region : regions) {

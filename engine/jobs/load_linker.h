@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/commit/write_stops.h"
 #include "engine/jobs/flushed_regions.h"
 #include "engine/jobs/load_files.h"
 #include "engine/jobs/schema_editor.h"
@@ -36,6 +37,7 @@ struct LoadWork : FlushWork {
   BackgroundJobs* jobs = nullptr;
   uint64_t sort_bytes = 80 << 20;        ///< What sorting one load takes.
   const SchemaEditor* schema = nullptr;  ///< Adds tables for the entries of global indexes.
+  WriteStops* stops = nullptr;           ///< Tables that take no load now.
   /// Makes what background work needs of a new table.
   std::function<void(const Table&)> prepare;
 };
@@ -50,8 +52,8 @@ Result<std::shared_ptr<const Table>> FindForLoad(const RegionSet& regions, std::
 
 /// Puts the rows of the runs, oldest first, into their table; there is one run at least. Requires:
 /// LoadFiles::Complete. The global indexes of the table have to be built afterwards. Errors:
-/// kNotFound (the table was dropped or truncated), kInvalidArgument (it got observers), kReadOnly,
-/// kNoSpace, kIoError.
+/// kNotFound (the table was dropped or truncated), kInvalidArgument (it got observers), kConflict
+/// (writes of the table waited, and so did the load: WriteStops), kReadOnly, kNoSpace, kIoError.
 Status LinkLoad(const LoadWork& work, std::span<LoadFiles* const> runs);
 
 /// Adds the table of `files`, with a region from each of `starts` to the next one, and their rows.

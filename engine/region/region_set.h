@@ -107,6 +107,9 @@ class RegionSet {
   /// means if this is what it was before. Only the commit leader changes it, together with what
   /// Find returns: it counts a change that was found.
   uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
+  /// Counts a change that is not of names: what was planned before is planned again. Threads: the
+  /// commit leader.
+  void CountChange() { changes_.fetch_add(1, std::memory_order_release); }
 
   /// nullptr when there is none. One that has the entries of a global index is found by its id
   /// alone.

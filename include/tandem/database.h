@@ -329,8 +329,8 @@ struct DatabaseInfo {
   int64_t time_micros = 0;   ///< The database's time, by which cells expire. It never goes back.
   // Of this process: a reader beside a writer sees none of the writer's.
   WaitsByCause stopped, delayed;  ///< As in Statistics.
-  std::string stop_reason;    ///< As StallEvent::reason, of the write that is stopped longest.
-  std::vector<JobInfo> jobs;  ///< Flushes and merges that run now, by when they began.
+  std::string stop_reason;        ///< As StallEvent::reason, of the write that is stopped longest.
+  std::vector<JobInfo> jobs;      ///< Flushes and merges that run now, by when they began.
   std::vector<OpenTransactionInfo> transactions;   ///< The oldest first.
   std::vector<NamedSnapshotInfo> named_snapshots;  ///< By name.
   std::vector<TableInfo> tables;                   ///< In the order of their creation.
@@ -451,6 +451,23 @@ class Database {
   /// kWholeRowBytesMax), kCancelled; those of Scan and Write.
   Result<RewriteKeysReport> RewriteKeys(std::string_view table,
                                         const RewriteKeysOptions& options = {});
+  /// Copies a table to the new table `to`, whose row keys are made of the same fields in another
+  /// way, while readers and writers go on: its rows at a snapshot by a bulk load, then those that
+  /// were written meanwhile, in passes, of which the last one begins when all is copied but what
+  /// takes less than `wait_micros_max`. In that one writes of the table wait; then `switch_over` is
+  /// called, and they return kConflict and have written nothing: a write of the same fields goes to
+  /// the copy now. The copy has all versions with their timestamps, and the table's families and
+  /// indexes; no observers. It is compared with the table by rows, cells and a digest, and durable
+  /// before `switch_over` is called. The table stays, and takes writes again. If the call fails,
+  /// the copy is dropped; a crash leaves it, to be dropped. Errors: kNotFound (table),
+  /// kAlreadyExists (`to`; two rows have one value of a unique index), kInvalidArgument (a
+  /// declaration, with the position; the fields differ; a key that is not made of these fields),
+  /// kBusy (more is written than the passes copy; another copy of the table is made), kConflict
+  /// (the table was dropped, truncated or got other families or row keys meanwhile), kOverBudget (a
+  /// row that was written meanwhile has more than kWholeRowBytesMax), kCancelled, that of
+  /// `switch_over`; those of Scan, Write, BeginBulkLoad and EnforceUnique.
+  Result<CopyTableReport> CopyTable(std::string_view from, const std::string& to,
+                                    const CopyTableOptions& options);
   /// Adds a family to a table, durably. Errors: kNotFound (table), kAlreadyExists, kInvalidArgument
   /// (name, ranges, limits; a table has at most 255 families in its life, with those that were
   /// dropped); as CreateIndex.

@@ -1,9 +1,13 @@
-// Moving tables between databases: as directories of files, and out of backups.
+// Copies of tables: in the same database under other row keys, while writers go on; in other ones,
+// as directories of files and out of backups.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
+
+#include "tandem/status.h"
 
 #pragma GCC visibility push(default)
 
@@ -11,6 +15,30 @@ namespace tandem {
 
 class Snapshot;
 
+/// Database::CopyTable.
+struct CopyTableOptions {
+  /// What the row keys of the copy are made of (tandem/row_key.h): the fields of the table's own.
+  std::string row_key = {};
+  /// What those of the table are made of, if it does not declare it.
+  std::string from_row_key = {};
+  /// Called when the copy has all rows, while writes of the table wait: here the program makes its
+  /// writers use the copy. It must not write to the table, nor wait for a thread that does. An
+  /// error ends the call.
+  std::function<Status()> switch_over = {};
+  /// How long writes of the table may wait, `switch_over` not counted.
+  int64_t wait_micros_max = 1'000'000;
+  const std::atomic<bool>* cancelled = nullptr;  ///< As ReadOptions::cancelled.
+};
+/// What Database::CopyTable did.
+struct CopyTableReport {
+  uint64_t rows = 0, cells = 0;  ///< Of the copy, as of the table when its writes waited.
+  /// The sum, modulo 2^64, of a hash of each row: its fields by name and its cells. Equal for equal
+  /// rows, whatever their keys are.
+  uint64_t digest = 0;
+  uint32_t passes = 0;        ///< Over rows that were written meanwhile.
+  uint64_t changed_rows = 0;  ///< Copied by the passes; one that two have copied counts twice.
+  int64_t wait_micros = 0;    ///< For which writes waited, `switch_over` not counted.
+};
 /// How a table is written to a directory (Database::ExportFiles).
 struct ExportFilesOptions {
   const Snapshot* snapshot = nullptr;            ///< nullptr: the latest state.

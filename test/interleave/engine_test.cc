@@ -156,6 +156,9 @@ BOOST_AUTO_TEST_CASE(ASequenceIsDroppedBesideWhoTakesIds) {
   ExploreNamed("ASequenceIsDroppedBesideWhoTakesIds");
 }
 
+BOOST_AUTO_TEST_CASE(ACopyBesideWritersAndAMerge) { ExploreNamed("ACopyBesideWritersAndAMerge"); }
+BOOST_AUTO_TEST_CASE(ACopyBesideALoadAndASplit) { ExploreNamed("ACopyBesideALoadAndASplit"); }
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

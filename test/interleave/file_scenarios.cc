@@ -501,6 +501,40 @@ EngineScenario ASequenceIsDroppedBesideWhoTakesIds() {
   return scenario;
 }
 
+// Two regions, batches over both, and a flush and a merge of what was copied and what was not.
+EngineScenario ACopyBesideWritersAndAMerge() {
+  EngineScenario scenario{.name = "ACopyBesideWritersAndAMerge",
+                          .plan = {.tuning = QuietTuning(), .two_regions = true}};
+  scenario.prepare = [](World& world) {
+    world.Write(Pair("0"));
+    world.Flush();
+    world.Write({{"b", "0"}, {"c", "0"}});
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CopyTable(); }},
+            {[&] {
+               world.Write({{"b", ""}, {"z", "1"}});
+             },
+             [&] { world.Write(Pair("2")); }, [&] { world.Increment("c"); }},
+            {[&] { world.Flush(); }, [&] { world.Compact(); }}};
+  };
+  return scenario;
+}
+
+// Loads and splits beside it.
+EngineScenario ACopyBesideALoadAndASplit() {
+  EngineScenario scenario{.name = "ACopyBesideALoadAndASplit", .plan = {.tuning = QuietTuning()}};
+  scenario.prepare = [](World& world) { world.Write(Pair("0")); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CopyTable(); }},
+            {[&] {
+              world.Load({{"a", "1"}, {"k", "1"}});
+            }},
+            {[&] { world.Split("m"); }, [&] { world.Write(Pair("2"), Durability::kMemory); }}};
+  };
+  return scenario;
+}
+
 std::vector<EngineScenario> FileScenarios() {
   std::vector<EngineScenario> scenarios = {AnIndexIsCreatedBesideWritersAndAFlush(),
                                            AnIndexIsDroppedBesideReadsAndAFlush(),
@@ -528,7 +562,9 @@ std::vector<EngineScenario> FileScenarios() {
                                            AnObserverComesBesideWrites(),
                                            IdsAreTakenBesideAFlush(),
                                            IdsAreTakenWhereASyncFails(),
-                                           ASequenceIsDroppedBesideWhoTakesIds()};
+                                           ASequenceIsDroppedBesideWhoTakesIds(),
+                                           ACopyBesideWritersAndAMerge(),
+                                           ACopyBesideALoadAndASplit()};
   for (EngineScenario& scenario : scenarios) {
     scenario.suite = "interleave_files";
     if (scenario.budget.random == 0) scenario.budget = kUsual;

@@ -151,6 +151,9 @@ class World {
   void Attach();
   /// The table "t" of the checkpoint, as the table "u".
   void Restore();
+  /// Copies "t" to a table under other row keys, compares the two while writes wait, and drops the
+  /// copy.
+  void CopyTable();
   /// Writes rows of "t" whose observer adds 1 to the column "c" of the row "n", which it reads
   /// before. On a conflict nothing happens. Without the observer it is not counted.
   void WriteCounted(const Rows& rows);
@@ -191,6 +194,7 @@ class World {
   }
   /// Whether a call may answer so because of the fault.
   bool IsExcused(const Status& status);
+  std::vector<ModelRow> AllVersions(const std::string& table);
   std::vector<ModelRow> Collect(Result<Cursor> cursor, const std::string& context);
   void Expect(const Status& status, const std::string& context);
   void Problem(const std::string& what);

@@ -10,6 +10,8 @@ namespace tandem::test {
 namespace {
 
 constexpr std::string_view kCountedRow = "n";
+constexpr const char* kCopy = "copy";
+constexpr size_t kSaltBytes = 1;
 
 // Counts the batches of its table in a row, as programs would do it.
 class Counter final : public Observer {
@@ -138,6 +140,43 @@ void World::Restore() {
     PutCopied(rows, "u", &state->model);
     return state->tables.insert("u").second;
   });
+}
+
+// An error in the place of the switch-over lets the writes that have waited go on, and the copy go.
+void World::CopyTable() {
+  Call call(this, "copy t under other row keys");
+  std::vector<ModelRow> rows;
+  const auto compare = [&] {
+    rows = AllVersions("t");
+    std::vector<ModelRow> copies = AllVersions(kCopy);
+    for (ModelRow& copy : copies) copy.key = copy.key.substr(kSaltBytes);
+    std::ranges::sort(copies, {}, &ModelRow::key);
+    if (copies != rows) {
+      Problem(call.text() + ": " + Describe(copies) + " instead of " + Describe(rows));
+    }
+    return Status::Cancelled("it was compared");
+  };
+  const Status status = engine_
+                            ->CopyTable("t", kCopy,
+                                        {.row_key = "salt(4), key:bytes",
+                                         .from_row_key = "key:bytes",
+                                         .switch_over = compare})
+                            .status();
+  if (status.code() != StatusCode::kCancelled) return call.RecordStatus(status, nullptr);
+  rows = WithoutTimes(std::move(rows));
+  call.Record(Describe(rows), [rows](ModelState* state) {
+    return !state->closed && rows == Expected(*state, std::nullopt);
+  });
+}
+
+std::vector<ModelRow> World::AllVersions(const std::string& table) {
+  ReadOptions read;
+  read.versions = UINT32_MAX;
+  auto cursor = engine_->Scan(read, table, {});
+  std::vector<ModelRow> rows;
+  while (cursor.has_value() && cursor->Next()) rows.emplace_back(cursor->row());
+  Expect(cursor.has_value() ? cursor->status() : cursor.status(), "all versions of " + table);
+  return rows;
 }
 
 void World::CreateSnapshot(const std::string& name) {

@@ -83,6 +83,10 @@ class GuardedEngine final : public engine::Engine {
                                         const RewriteKeysOptions& options) override {
     return Within(guard_, [&] { return engine_->RewriteKeys(table, options); });
   }
+  Result<CopyTableReport> CopyTable(std::string_view from, const std::string& to,
+                                    const CopyTableOptions& options) override {
+    return Within(guard_, [&] { return engine_->CopyTable(from, to, options); });
+  }
   Status AddFamily(std::string_view table, const FamilyOptions& family) override {
     return Within(guard_, [&] { return engine_->AddFamily(table, family); });
   }

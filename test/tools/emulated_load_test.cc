@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,7 +26,12 @@
 namespace tandem::test {
 namespace {
 
-constexpr uint64_t kRows = 300'000;
+uint64_t RowsFrom(const char* text) {
+  return text == nullptr ? 300'000 : std::strtoull(text, nullptr, 10);
+}
+
+// TANDEM_EMULATED_ROWS changes it.
+const uint64_t kRows = RowsFrom(std::getenv("TANDEM_EMULATED_ROWS"));
 constexpr uint64_t kBatchRows = 100;
 
 struct Sizes {

@@ -4,9 +4,12 @@
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "engine/scan/changed_rows.h"
 #include "engine/verify/reads.h"
 #include "engine/verify/view.h"
 #include "test/engine/read_world.h"
@@ -101,7 +104,11 @@ class Trial {
     FindOverlaps();
     if (!scale_.has_large_rows && random_.OneIn(8))
       BreakSection(random_.Below(world_.region_count()));
-    for (const ReadWorld::Moment& moment : world_.Moments()) Check(moment);
+    const std::vector<ReadWorld::Moment> moments = world_.Moments();
+    for (const ReadWorld::Moment& moment : moments) {
+      Check(moment);
+      CheckChanged(moment, moments.front());
+    }
     if (scale_.has_large_rows) CheckVerifies();
   }
 
@@ -158,6 +165,35 @@ class Trial {
     for (int i = 0; i < 6; ++i) CheckIntersection(moment, generator_.Conjunction());
     CheckQuery(moment, Predicate());
     for (const char* value : {"1", "3", "9"}) CheckQuery(moment, Predicate::Equal("a", value));
+  }
+
+  // The rows that differ are among those that were written in between.
+  void CheckChanged(const ReadWorld::Moment& since, const ReadWorld::Moment& now) {
+    std::set<std::string> changed;
+    const engine::TableView view = world_.View(now);
+    const base::Cancellation never;
+    for (const auto& region : view.regions) {
+      engine::ChangedRows rows(view.RegionOf(region->start_key),
+                               format::SequenceNumber(since.sequence), never);
+      std::string before;
+      while (true) {
+        const Result<bool> has_row = rows.Next();
+        BOOST_REQUIRE_MESSAGE(has_row.has_value(), has_row.status().ToString());
+        if (!*has_row) break;
+        BOOST_REQUIRE_MESSAGE(rows.key() > before, before << " comes before " << rows.key());
+        BOOST_REQUIRE(region->MayHold(rows.key()));
+        before = rows.key();
+        changed.insert(before);
+      }
+    }
+    ModelRead read = world_.ReadOf();
+    read.versions = std::numeric_limits<uint32_t>::max();
+    for (const std::string& key : plan_.keys) {
+      const bool is_same =
+          since.model.Get(kWorldTable, key, read) == now.model.Get(kWorldTable, key, read);
+      BOOST_REQUIRE_MESSAGE(is_same || changed.contains(key), key << " has changed");
+    }
+    if (since.sequence == now.sequence) BOOST_REQUIRE(changed.empty());
   }
 
   void CheckVerifies() {

@@ -1,0 +1,45 @@
+// Tables whose writes wait while what was written last is copied (engine/copy_table.cc). Nothing is
+// written to a table that is stopped:
+//   1. Stop, then a task alone in the commit queue that counts a change of the tables: what was
+//      planned before is planned again, and comes here before it queues again. Bulk loads are
+//      linked alone in the queue, and look there.
+//   2. Release: what has waited goes on, or ends with the error that it is given.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+
+#include "base/mutex.h"
+#include "engine/region/region_set.h"
+#include "format/schema.h"
+#include "format/types.h"
+#include "tandem/status.h"
+
+namespace tandem::engine {
+
+/// Threads: any.
+class WriteStops {
+ public:
+  /// Writes that come to Pass wait from now on. False: the table is stopped already.
+  bool Stop(format::TableId table) EXCLUDES(mutex_);
+  /// Requires: the table is stopped. Writes that have waited return `verdict` if it is an error.
+  void Release(format::TableId table, const Status& verdict) EXCLUDES(mutex_);
+  bool IsStopped(format::TableId table) const EXCLUDES(mutex_);
+  /// Returns when none of the tables is stopped. Errors: kBusy (`no_wait`), that of Release.
+  Status Pass(std::span<const std::shared_ptr<const Table>> tables, bool no_wait) EXCLUDES(mutex_);
+
+ private:
+  struct Stopped {
+    bool is_over = false;
+    Status verdict;
+  };
+  std::atomic<uint32_t> count_{0};  // Of `tables_`; sequentially consistent.
+  mutable base::Mutex mutex_;
+  base::CondVar changed_;
+  std::map<format::TableId, std::shared_ptr<Stopped>> tables_ GUARDED_BY(mutex_);
+};
+
+}  // namespace tandem::engine
