@@ -3,7 +3,8 @@
 // 1. Of a file that nothing overlaps, the hits among some rows after the other (part_).
 // 2. Of several sources, the hits of a window of keys after the other, if they are many. Memstores
 //    are asked again for each window, so a window has as many rows as may be held.
-// 3. Index records of rows that are not read (covered_rows.h) come all at once.
+// 3. Index records of rows that are not read (covered_rows.h) come all at once, if they are few
+//    enough. If not, the rows are read.
 #include "engine/read/concatenating_iterator.h"
 
 #include <algorithm>
@@ -46,12 +47,21 @@ Status CheckFound(const ReadContext& context, uint64_t rows) {
   return context.meter->CheckMemory(rows * sizeof(uint32_t));
 }
 
-// The candidates that the access leads to.
+Result<uint64_t> EntriesAtMost(const Cluster& cluster, const AccessPath& access) {
+  uint64_t entries = 0;
+  for (const FileSource& source : cluster.files) {
+    ASSIGN_OR_RETURN(const uint64_t of_file, EntriesAtMost(source, access));
+    entries += of_file;
+  }
+  return entries;
+}
+
+// The candidates that the access leads to. `is_covered`: they come from the index's records.
 Result<std::unique_ptr<RowIterator>> OpenCandidates(ReadContext* context, const Cluster& cluster,
-                                                    const AccessPath& access) {
+                                                    const AccessPath& access, bool is_covered) {
   std::vector<FileCandidates> files;
   std::unique_ptr<CoveredRows> covered;
-  if (access.covered) covered = std::make_unique<CoveredRows>(context, cluster, access);
+  if (is_covered) covered = std::make_unique<CoveredRows>(context, cluster, access);
   uint64_t found = 0;
   for (const FileSource& source : cluster.files) {
     RETURN_IF_ERROR(context->CheckGoOn());
@@ -142,6 +152,11 @@ Result<const Cluster*> ConcatenatingIterator::NextCluster() {
     if (next_ == clusters_.size()) return nullptr;
     const size_t at = reverse_ ? clusters_.size() - 1 - next_ : next_;
     ++next_;
+    is_covered_ = access_ != nullptr && access_->covered;
+    if (is_covered_) {
+      ASSIGN_OR_RETURN(const uint64_t hits, EntriesAtMost(clusters_[at], *access_));
+      is_covered_ = MayHoldRecords(*context_, hits);
+    }
     ASSIGN_OR_RETURN(const bool is_read_by_windows, BeginWindows(clusters_[at]));
     if (!is_read_by_windows) return &clusters_[at];
   }
@@ -149,7 +164,7 @@ Result<const Cluster*> ConcatenatingIterator::NextCluster() {
 
 // False: the hits of the cluster are few, or cannot be found apart.
 Result<bool> ConcatenatingIterator::BeginWindows(const Cluster& cluster) {
-  if (access_ == nullptr || access_->covered || cluster.has_one_file()) return false;
+  if (access_ == nullptr || is_covered_ || cluster.has_one_file()) return false;
   const uint32_t first = context_->resources.hit_rows_first;
   uint64_t rows = 0, rows_most = 0;
   for (const FileSource& source : cluster.files) {
@@ -158,11 +173,7 @@ Result<bool> ConcatenatingIterator::BeginWindows(const Cluster& cluster) {
   }
   const uint64_t hits_at_once = context_->may_end_early ? first : HitsHeld(*context_);
   if (rows_most <= first || rows <= hits_at_once) return false;
-  uint64_t hits = 0;
-  for (const FileSource& source : cluster.files) {
-    ASSIGN_OR_RETURN(const uint64_t of_file, EntriesAtMost(source, *access_));
-    hits += of_file;
-  }
+  ASSIGN_OR_RETURN(const uint64_t hits, EntriesAtMost(cluster, *access_));
   if (hits <= hits_at_once) return false;
   const uint32_t most = RowsWithHits(*context_, rows_most, hits);
   windows_.emplace(RowWindows::OfCluster(
@@ -174,8 +185,7 @@ Result<bool> ConcatenatingIterator::BeginWindows(const Cluster& cluster) {
 Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open() {
   part_.reset();
   const Cluster& cluster = *cluster_;
-  const bool is_covered = access_ != nullptr && access_->covered;
-  if (access_ != nullptr && cluster.has_one_file() && !is_covered) {
+  if (access_ != nullptr && cluster.has_one_file() && !is_covered_) {
     const FileSource& source = cluster.files[0];
     ASSIGN_OR_RETURN(part_rows_max_, RowsOfHeldHits(*context_, source, *access_));
     if (context_->may_end_early || part_rows_max_ < source.high - source.low) {
@@ -185,7 +195,7 @@ Result<std::unique_ptr<RowIterator>> ConcatenatingIterator::Open() {
       return OpenNextPart();
     }
   }
-  if (access_ != nullptr) return OpenCandidates(context_, cluster, *access_);
+  if (access_ != nullptr) return OpenCandidates(context_, cluster, *access_, is_covered_);
   if (cluster.has_one_file() && !reverse_) {
     return NewFileIterator(context_, cluster.files[0], std::nullopt);
   }

@@ -67,8 +67,9 @@ class ConcatenatingIterator {
   std::span<const Cluster> clusters_;
   const AccessPath* access_;
   bool reverse_;
-  uint64_t first_rows_;  // That are left of those that the access begins with.
-  size_t next_ = 0;      // Of the clusters.
+  uint64_t first_rows_;      // That are left of those that the access begins with.
+  size_t next_ = 0;          // Of the clusters.
+  bool is_covered_ = false;  // The last of them comes from records.
   /// Of a cluster of several sources with many hits: these are found for some keys after the other.
   std::optional<RowWindows> windows_;
   std::vector<Cluster> window_;       // The clusters of the current one,

@@ -39,7 +39,17 @@ bool HasAll(std::span<const format::IncludedColumnRecord> columns, const ColumnS
   return true;
 }
 
+// What the records of one cluster may take.
+uint64_t BytesOfRecords(const ReadContext& context) {
+  return std::min(context.resources.read_buffer_bytes / kPinnedPart, kPinnedBytesMax);
+}
+
 }  // namespace
+
+// A record is seldom smaller than what leads to it.
+bool MayHoldRecords(const ReadContext& context, uint64_t hits) {
+  return hits <= BytesOfRecords(context) / sizeof(std::pair<uint64_t, const char*>);
+}
 
 bool HasRecordsOf(const format::IndexRecord& index, const ColumnSet& columns) {
   if (index.included.empty() || columns.empty()) return false;
@@ -61,7 +71,7 @@ CoveredRows::CoveredRows(ReadContext* context, const Cluster& cluster, const Acc
       access_(access),
       columns_(format::CoveredColumns(*access.paths.front().index)),
       covers_predicate_(HasAll(columns_, context->schema.single_source)),
-      bytes_left_(std::min(context->resources.read_buffer_bytes / kPinnedPart, kPinnedBytesMax)),
+      bytes_left_(BytesOfRecords(*context)),
       charge_(context->resources.memory, base::MemoryPart::kHits) {
   for (const format::IncludedColumnRecord& column : columns_) {
     const ColumnSet::Family* family = context->schema.returned.Find(column.family);

@@ -28,6 +28,9 @@ namespace tandem::engine {
 
 /// Whether the index includes columns and its records have all of these; false of no columns.
 bool HasRecordsOf(const format::IndexRecord& index, const ColumnSet& columns);
+/// Whether a cluster with at most so many hits may hold their records. More hits are found some at
+/// a time, and their rows read.
+bool MayHoldRecords(const ReadContext& context, uint64_t hits);
 /// Whether the index of the access's paths has all columns that rows which are known to match
 /// return, so that they may come from it.
 bool MayCover(const AccessPath& access, const ReadSchema& schema);
