@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,6 +21,7 @@
 #include "tools/emulator/row_shape.h"
 #include "tools/emulator/store.h"
 #include "tools/row_keys/generator.h"
+#include "tools/row_keys/router.h"
 #include "tools/simulation/inline_executor.h"
 #include "tools/simulation/manual_clock.h"
 
@@ -36,6 +38,9 @@ constexpr uint64_t kBatchRows = 100;
 
 struct Sizes {
   double regions = 0, splits = 0, disk_bytes = 0, written_bytes = 0, index_bytes = 0;
+  /// Of the last twentieth of the rows, the share that the region got which got the most.
+  double hottest = 0;
+  std::vector<double> region_bytes = {};  ///< By start key.
 };
 
 Options OptionsOfLoad() {
@@ -66,6 +71,16 @@ void ForEachKey(const std::string& design, Take take) {
   }
 }
 
+/// `starts`: of the regions, but the first, as they are in the end.
+double HottestShare(const std::string& design, const std::vector<std::string>& starts) {
+  const row_keys::Router router(starts);
+  std::vector<uint64_t> rows(router.regions());
+  ForEachKey(design, [&](uint64_t i, const std::string& key) {
+    if (i >= kRows - kRows / 20) ++rows[router.RegionOf(key)];
+  });
+  return static_cast<double>(*std::ranges::max_element(rows)) / static_cast<double>(kRows / 20);
+}
+
 Sizes Predicted(const std::string& design) {
   const emulator::RowShape shape = ShapeOfLoad();
   std::vector<std::string> sample;
@@ -78,11 +93,18 @@ Sizes Predicted(const std::string& design) {
   ForEachKey(design, [&](uint64_t, const std::string& key) { store.Put(key); });
   store.Flush();
   const emulator::State state = store.Describe();
-  return {.regions = static_cast<double>(state.regions),
-          .splits = static_cast<double>(state.counters.splits),
-          .disk_bytes = state.disk_bytes,
-          .written_bytes = state.counters.flushed_bytes + state.counters.merged_bytes,
-          .index_bytes = state.index_bytes};
+  Sizes sizes{.regions = static_cast<double>(state.regions),
+              .splits = static_cast<double>(state.counters.splits),
+              .disk_bytes = state.disk_bytes,
+              .written_bytes = state.counters.flushed_bytes + state.counters.merged_bytes,
+              .index_bytes = state.index_bytes};
+  std::vector<std::string> starts;
+  for (const auto& region : store.regions()) {
+    sizes.region_bytes.push_back(region->bytes());
+    if (!region->start.empty()) starts.push_back(region->start);
+  }
+  sizes.hottest = HottestShare(design, starts);
+  return sizes;
 }
 
 /// The engine on files of this machine. Flushes, merges and splits end before the next batch: when
@@ -141,9 +163,13 @@ Sizes Measured(const std::string& design) {
   const DatabaseInfo info = (*loaded).Info();
   sizes.regions = static_cast<double>(info.tables[0].regions.size());
   std::map<uint64_t, FileInfo> files;  // Halves of a region share some.
+  std::vector<std::string> starts;
   for (const RegionInfo& region : info.tables[0].regions) {
     for (const FileInfo& file : region.files) files.emplace(file.number, file);
+    sizes.region_bytes.push_back(static_cast<double>(region.bytes));
+    if (!region.start_key.empty()) starts.push_back(region.start_key);
   }
+  sizes.hottest = HottestShare(design, starts);
   for (const auto& [number, file] : files) {
     sizes.disk_bytes += static_cast<double>(file.size_bytes);
     sizes.index_bytes += static_cast<double>(file.index_bytes);
@@ -151,8 +177,33 @@ Sizes Measured(const std::string& design) {
   return sizes;
 }
 
+std::string JsonOf(const Sizes& sizes) {
+  std::string regions;
+  for (const double bytes : sizes.region_bytes) {
+    regions += (regions.empty() ? "" : ", ") + std::to_string(static_cast<uint64_t>(bytes));
+  }
+  const auto field = [](const char* name, double value) {
+    return "\"" + std::string(name) + "\": " + std::to_string(value) + ", ";
+  };
+  return "{" + field("regions", sizes.regions) + field("splits", sizes.splits) +
+         field("disk_bytes", sizes.disk_bytes) + field("index_bytes", sizes.index_bytes) +
+         field("written_bytes", sizes.written_bytes) + field("hottest", sizes.hottest) +
+         "\"region_bytes\": [" + regions + "]}";
+}
+
+// Adds a line to the file that tools/dev/row_key_designs.py draws, if TANDEM_EMULATED_REPORT names
+// one.
+void Report(const std::string& design, const Sizes& predicted, const Sizes& measured) {
+  const char* const path = std::getenv("TANDEM_EMULATED_REPORT");
+  if (path == nullptr) return;
+  std::ofstream(path, std::ios::app) << "{\"design\": \"" << design << "\", \"rows\": " << kRows
+                                     << ", \"predicted\": " << JsonOf(predicted)
+                                     << ", \"measured\": " << JsonOf(measured) << "}\n";
+}
+
 void Compare(const std::string& design) {
   const Sizes predicted = Predicted(design), measured = Measured(design);
+  Report(design, predicted, measured);
   const auto is_near = [&](const char* what, double expected, double found, double least = 0) {
     BOOST_TEST_MESSAGE(design << ": " << what << ": predicted " << expected << ", measured "
                               << found);
@@ -171,6 +222,12 @@ BOOST_AUTO_TEST_SUITE(emulated_load)
 BOOST_AUTO_TEST_CASE(AHashedDesignComesOutAsPredicted) { Compare("hash+id"); }
 
 BOOST_AUTO_TEST_CASE(ASequenceComesOutAsPredicted) { Compare("sequence"); }
+
+BOOST_AUTO_TEST_CASE(PartitionsComeOutAsPredicted) { Compare("mod+id:8"); }
+
+BOOST_AUTO_TEST_CASE(SaltsOfTheKeyComeOutAsPredicted) { Compare("salt+time:8"); }
+
+BOOST_AUTO_TEST_CASE(RandomSaltsComeOutAsPredicted) { Compare("random-salt+time:8"); }
 
 BOOST_AUTO_TEST_SUITE_END()
 

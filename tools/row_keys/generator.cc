@@ -75,16 +75,20 @@ class PartitionAndId : public Generator {
 
 class SaltAndTime : public Generator {
  public:
-  SaltAndTime(uint64_t salts, uint64_t rate) : salts_(salts), rate_(rate) {}
+  /// `seed`: of salts that are drawn; nullopt: they follow from the rest of the key, so that a
+  /// reader finds the row again.
+  SaltAndTime(uint64_t salts, uint64_t rate, std::optional<uint64_t> seed)
+      : salts_(salts), rate_(rate), seed_(seed) {}
   void Append(uint64_t i, std::string* key) const override {
-    // Of the rest of the key, so that a reader finds the row again.
     const uint64_t time = TimeOf(i, rate_);
-    AppendDecimal(Draw(0, time, 0) % salts_, DigitsOf(salts_), key);
+    const uint64_t drawn = seed_.has_value() ? Draw(*seed_, i, 1) : Draw(0, time, 0);
+    AppendDecimal(drawn % salts_, DigitsOf(salts_), key);
     AppendDecimal(time, kTimeDigits, key);
   }
 
  private:
   uint64_t salts_, rate_;
+  std::optional<uint64_t> seed_;
 };
 
 /// Of 1 to `count`, all alike or by Zipf's law.
@@ -183,10 +187,12 @@ Result<std::unique_ptr<Generator>> NewGenerator(const GeneratorOptions& options)
   const Words words = SplitWords(options.spec);
   const std::string_view name = words.name;
   if (name == "mod+id") return NewPartitions(words);
-  if (name == "salt+time") {
+  const bool is_drawn = name == "random-salt+time";
+  if (is_drawn || name == "salt+time") {
     RETURN_IF_ERROR(CheckParameters(words, 1));
     ASSIGN_OR_RETURN(const uint64_t salts, NumberAt(words, 0, "salts", {1, kRegionsAskedMax}));
-    return std::unique_ptr<Generator>(std::make_unique<SaltAndTime>(salts, options.rate));
+    return std::unique_ptr<Generator>(std::make_unique<SaltAndTime>(
+        salts, options.rate, is_drawn ? std::optional(options.seed) : std::nullopt));
   }
   if (name == "user+time") {
     ASSIGN_OR_RETURN(const Chosen users, NewChosen(words, {1, kUsersMax - 1}, 0, options.seed));
@@ -205,11 +211,11 @@ Result<std::unique_ptr<Generator>> NewGenerator(const GeneratorOptions& options)
     RETURN_IF_ERROR(CheckParameters(words, 0));
     return generator;
   }
-  const std::vector<std::string> known = {"sequence",  "reverse",   "hash+id", "mod+id",
-                                          "salt+time", "user+time", "zipf"};
+  const std::vector<std::string> known = {"sequence",  "reverse",          "hash+id",   "mod+id",
+                                          "salt+time", "random-salt+time", "user+time", "zipf"};
   return Status::InvalidArgument(tools::Format(
       "generator '{}' is not known{}; generators: sequence, reverse, hash+id, mod+id:N[:M], "
-      "salt+time:N, user+time:N[:E], zipf:N[:E]",
+      "salt+time:N, random-salt+time:N, user+time:N[:E], zipf:N[:E]",
       tools::EscapeBytes(options.spec), tools::DidYouMean(name, known)));
 }
 

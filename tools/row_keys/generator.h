@@ -6,6 +6,7 @@
 //   hash+id                8 hex digits of its hash, then the id
 //   mod+id:N[:M]           i mod N, with M also i / N mod M (even_splits.h), then the id
 //   salt+time:N            the time's hash mod N, then the time
+//   random-salt+time:N     a number below N that is drawn, then the time
 //   user+time:N[:E]        one of N users in 10 digits, all alike or Zipf with exponent E; the time
 //   zipf:N[:E]             an id of 1 to N, Zipf with exponent E (1)
 //

@@ -430,6 +430,7 @@ all; ratio is most by least. Regions are counted from 1. Generators:
   hash+id                  8 hex digits of the id's hash, then the id
   mod+id:N[:M]             id mod N, and id / N mod M, then the id
   salt+time:N              the time's hash mod N, then the time in 16 digits
+  random-salt+time:N       a random number below N instead, which no reader can compute
   user+time:N[:EXPONENT]   one of N users, Zipf with an exponent, then the time
   zipf:N[:EXPONENT]        one of N ids, Zipf
 --command 'awk ...' is another: it prints a key a line.
