@@ -11,6 +11,7 @@
 // batch. So it does not matter if a pass copies a row that is as it was, or ends early. Cells may
 // expire meanwhile, so rows of both tables are compared at one time, that of an open snapshot.
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -40,6 +41,8 @@ constexpr uint32_t kPassesMax = 64;
 // Writes wait for a pass when the one before took at most this part of what they may wait.
 constexpr int64_t kLastPassPart = 4;
 constexpr int64_t kBackOffMicros = 10'000;
+constexpr int64_t kDelayMicrosMin = 100;
+constexpr int64_t kDelayMicrosMax = 100'000;
 
 Result<RowKeyEpochs> KeysOf(const format::TableRecord& table, const std::string& declaration) {
   if (!declaration.empty()) return RowKeyEpochs::Parse(declaration);
@@ -76,6 +79,30 @@ Status DiffersFrom(const std::string& to, const RowContent& copy, const RowConte
                             std::to_string(table.rows) + " and " + std::to_string(table.cells) +
                             ", or others: it was dropped");
 }
+
+// Delays writes of a table that outrun its copy.
+class Pace {
+ public:
+  Pace(WriteStops* stops, format::TableId table) : stops_(stops), table_(table) {}
+  ~Pace() { stops_->Delay(table_, 0); }
+  Pace(const Pace&) = delete;
+  Pace& operator=(const Pace&) = delete;
+
+  /// A pass took so long. It should take half as long as the one before.
+  void Passed(int64_t micros) {
+    if (micros > micros_before_ / 2) {
+      delay_ = std::clamp<int64_t>(2 * delay_, kDelayMicrosMin, kDelayMicrosMax);
+      stops_->Delay(table_, delay_);
+    }
+    micros_before_ = micros;
+  }
+
+ private:
+  WriteStops* const stops_;
+  const format::TableId table_;
+  int64_t micros_before_ = std::numeric_limits<int64_t>::max();
+  int64_t delay_ = 0;
+};
 
 // Writes of a table wait while it lives.
 class Stop {
@@ -272,7 +299,9 @@ Status EngineImpl::TableCopier::AddUniqueIndexes() {
 }
 
 Status EngineImpl::TableCopier::CatchUp() {
+  Pace pace(&engine_.write_stops_, table_->id);
   while (passes_ < kPassesMax) {
+    pace.Passed(pass_micros_);
     if (pass_micros_ <= options_.wait_micros_max / kLastPassPart) {
       ASSIGN_OR_RETURN(const bool is_done, LastPass());
       if (is_done) return {};

@@ -523,7 +523,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<Compactor> compactor_;
   std::unique_ptr<OverlapWorker> overlaps_;
   std::unique_ptr<WriteThrottle> gate_;
-  WriteStops write_stops_;
+  WriteStops write_stops_{environment_.clock};
   std::unique_ptr<Splitter> splitter_;
   std::unique_ptr<RegionMerger> region_merger_;
   std::unique_ptr<SchemaEditor> schema_;

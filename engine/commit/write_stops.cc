@@ -1,9 +1,18 @@
 // Stops of tables. Few tables are stopped at a time, as a rule none.
 #include "engine/commit/write_stops.h"
 
+#include <algorithm>
+
 #include "base/quote.h"
+#include "base/status_macros.h"
 
 namespace tandem::engine {
+
+void WriteStops::Delay(format::TableId table, int64_t micros) {
+  base::MutexLock lock(mutex_);
+  count_.fetch_sub(static_cast<uint32_t>(delays_.erase(table)));
+  if (micros > 0) count_.fetch_add(delays_.emplace(table, micros).second ? 1 : 0);
+}
 
 bool WriteStops::Stop(format::TableId table) {
   auto stopped = std::make_shared<Stopped>();
@@ -30,8 +39,19 @@ bool WriteStops::IsStopped(format::TableId table) const {
 
 Status WriteStops::Pass(std::span<const std::shared_ptr<const Table>> tables, bool no_wait) {
   if (count_.load() == 0) return {};
+  int64_t delay = 0;
+  RETURN_IF_ERROR(WaitForStops(tables, no_wait, &delay));
+  if (delay > 0 && !no_wait) clock_.SleepMicros(delay);
+  return {};
+}
+
+// `*delay`: the longest of the tables.
+Status WriteStops::WaitForStops(std::span<const std::shared_ptr<const Table>> tables, bool no_wait,
+                                int64_t* delay) {
   base::MutexLock lock(mutex_);
   for (const std::shared_ptr<const Table>& table : tables) {
+    const auto delayed = delays_.find(table->record->id);
+    if (delayed != delays_.end()) *delay = std::max(*delay, delayed->second);
     const auto found = tables_.find(table->record->id);
     if (found == tables_.end()) continue;
     if (no_wait) {
@@ -40,7 +60,7 @@ Status WriteStops::Pass(std::span<const std::shared_ptr<const Table>> tables, bo
     }
     const std::shared_ptr<Stopped> stopped = found->second;
     while (!stopped->is_over) changed_.Wait(mutex_);
-    if (!stopped->verdict.ok()) return stopped->verdict;
+    RETURN_IF_ERROR(stopped->verdict);
   }
   return {};
 }

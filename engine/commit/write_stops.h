@@ -4,6 +4,7 @@
 //      planned before is planned again, and comes here before it queues again. Bulk loads are
 //      linked alone in the queue, and look there.
 //   2. Release: what has waited goes on, or ends with the error that it is given.
+// Writes that outrun the copy are delayed before that.
 #pragma once
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <span>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "engine/region/region_set.h"
 #include "format/schema.h"
@@ -23,6 +25,11 @@ namespace tandem::engine {
 /// Threads: any.
 class WriteStops {
  public:
+  /// `clock` outlives it.
+  explicit WriteStops(base::Clock* clock) : clock_(*clock) {}
+
+  /// Each write of the table waits so long from now on; 0: none does.
+  void Delay(format::TableId table, int64_t micros) EXCLUDES(mutex_);
   /// Writes that come to Pass wait from now on. False: the table is stopped already.
   bool Stop(format::TableId table) EXCLUDES(mutex_);
   /// Requires: the table is stopped. Writes that have waited return `verdict` if it is an error.
@@ -32,13 +39,17 @@ class WriteStops {
   Status Pass(std::span<const std::shared_ptr<const Table>> tables, bool no_wait) EXCLUDES(mutex_);
 
  private:
+  Status WaitForStops(std::span<const std::shared_ptr<const Table>> tables, bool no_wait,
+                      int64_t* delay) EXCLUDES(mutex_);
   struct Stopped {
     bool is_over = false;
     Status verdict;
   };
-  std::atomic<uint32_t> count_{0};  // Of `tables_`; sequentially consistent.
+  base::Clock& clock_;
+  std::atomic<uint32_t> count_{0};  // Of the two maps; sequentially consistent.
   mutable base::Mutex mutex_;
   base::CondVar changed_;
+  std::map<format::TableId, int64_t> delays_ GUARDED_BY(mutex_);
   std::map<format::TableId, std::shared_ptr<Stopped>> tables_ GUARDED_BY(mutex_);
 };
 

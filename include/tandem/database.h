@@ -454,18 +454,18 @@ class Database {
   /// Copies a table to the new table `to`, whose row keys are made of the same fields in another
   /// way, while readers and writers go on: its rows at a snapshot by a bulk load, then those that
   /// were written meanwhile, in passes, of which the last one begins when all is copied but what
-  /// takes less than `wait_micros_max`. In that one writes of the table wait; then `switch_over` is
-  /// called, and they return kConflict and have written nothing: a write of the same fields goes to
-  /// the copy now. The copy has all versions with their timestamps, and the table's families and
-  /// indexes; no observers. It is compared with the table by rows, cells and a digest, and durable
-  /// before `switch_over` is called. The table stays, and takes writes again. If the call fails,
-  /// the copy is dropped; a crash leaves it, to be dropped. Errors: kNotFound (table),
-  /// kAlreadyExists (`to`; two rows have one value of a unique index), kInvalidArgument (a
-  /// declaration, with the position; the fields differ; a key that is not made of these fields),
-  /// kBusy (more is written than the passes copy; another copy of the table is made), kConflict
-  /// (the table was dropped, truncated or got other families or row keys meanwhile), kOverBudget (a
-  /// row that was written meanwhile has more than kWholeRowBytesMax), kCancelled, that of
-  /// `switch_over`; those of Scan, Write, BeginBulkLoad and EnforceUnique.
+  /// takes less than `wait_micros_max`; writers that outrun them are slowed. In that one writes of
+  /// the table wait; then `switch_over` is called, and they return kConflict and have written
+  /// nothing: a write of the same fields goes to the copy now. The copy has all versions with their
+  /// timestamps, and the table's families and indexes; no observers. It is compared with the table
+  /// by rows, cells and a digest, and durable before `switch_over` is called. The table stays, and
+  /// takes writes again. If the call fails, the copy is dropped; a crash leaves it, to be dropped.
+  /// Errors: kNotFound (table), kAlreadyExists (`to`; two rows have one value of a unique index),
+  /// kInvalidArgument (a declaration, with the position; the fields differ; a key that is not made
+  /// of these fields), kBusy (64 passes did not catch up), kConflict (the table was dropped,
+  /// truncated, renamed, or got other families or row keys meanwhile), kOverBudget (a row that was
+  /// written meanwhile has more than kWholeRowBytesMax), kCancelled, that of `switch_over`; those
+  /// of Scan, Write, BeginBulkLoad and EnforceUnique.
   Result<CopyTableReport> CopyTable(std::string_view from, const std::string& to,
                                     const CopyTableOptions& options);
   /// Adds a family to a table, durably. Errors: kNotFound (table), kAlreadyExists, kInvalidArgument

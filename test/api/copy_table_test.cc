@@ -243,6 +243,42 @@ BOOST_AUTO_TEST_CASE(WritersMoveOverAndLoseNothing) {
   for (int trial = 0; trial < 4; ++trial) MoveOver(20 * trial);
 }
 
+// It writes more rows a second than passes copy, until it is slowed.
+BOOST_AUTO_TEST_CASE(AWriterThatOutrunsTheCopyIsSlowed) {
+  constexpr uint64_t kRows = 30'000, kRowsOfBatch = 500;
+  Copied table;
+  for (uint64_t i = 0; i < kRows; ++i) BOOST_REQUIRE(table.Put(static_cast<int>(i), "v").ok());
+  std::atomic<bool> ends{false};
+  Status written;
+  uint64_t batches = 0;
+  std::thread writer([&] {
+    TestRandom random("copy_table fast writer");
+    while (!ends.load() && written.ok()) {
+      WriteBatch batch;
+      for (uint64_t i = 0; i < kRowsOfBatch; ++i) {
+        batch.Put("t", KeyOf(kFrom, static_cast<int>(random.Below(kRows))), "d", "c",
+                  std::to_string(i));
+      }
+      written = table.database->Write({}, batch);
+      ++batches;
+    }
+  });
+  bool are_equal = false;
+  const auto report = table.database->CopyTable(
+      "t", "copy", {.row_key = kTo, .switch_over = [&] {
+                      are_equal = table.RowsOf("t", kFrom) == table.RowsOf("copy", kTo);
+                      ends.store(true);
+                      return Status();
+                    }});
+  ends.store(true);
+  writer.join();
+  BOOST_REQUIRE_EQUAL(report.status().ToString(), "OK");
+  BOOST_TEST((written.ok() || written.code() == StatusCode::kConflict));
+  BOOST_TEST(are_equal);
+  BOOST_TEST_MESSAGE(report->passes << " passes, " << report->changed_rows << " rows, " << batches
+                                    << " batches, " << report->wait_micros << " us of waiting");
+}
+
 // Rows take each other's values meanwhile, so that a pass has to take all away before it puts any.
 BOOST_AUTO_TEST_CASE(ValuesOfAUniqueIndexMoveBetweenRows) {
   Copied table([](TableOptions* options) { options->indexes[0].unique = true; });
