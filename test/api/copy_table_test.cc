@@ -310,7 +310,7 @@ BOOST_AUTO_TEST_CASE(ValuesOfAUniqueIndexMoveBetweenRows) {
   ends.store(true);
   writer.join();
   BOOST_TEST(written.ToString() == "OK");
-  BOOST_TEST(status.ToString() == "unavailable: not yet");
+  BOOST_TEST(status.ToString() == "Unavailable: not yet");
   BOOST_TEST(are_equal);
   BOOST_TEST(!table.HasCopy());
 }
@@ -346,16 +346,16 @@ BOOST_AUTO_TEST_CASE(RowsUnderFormerKeysAreCopiedOnce) {
 BOOST_AUTO_TEST_CASE(BadCopiesAreRefused) {
   Copied table;
   BOOST_REQUIRE(table.Put(1, "v").ok());
-  BOOST_TEST(table.Refusal({.row_key = "user:text"}).starts_with("invalid argument: row keys "));
+  BOOST_TEST(table.Refusal({.row_key = "user:text"}).starts_with("InvalidArgument: row keys "));
   BOOST_TEST(table.Refusal({.row_key = "user:text n"}).find("at position") != std::string::npos);
   BOOST_TEST(table.Refusal({.row_key = kTo, .wait_micros_max = 0}) ==
-             "invalid argument: wait_micros_max is 0, but the last pass takes some time");
+             "InvalidArgument: wait_micros_max is 0, but the last pass takes some time");
   BOOST_TEST(table.database->CopyTable("none", "copy", {.row_key = kTo}).status().code() ==
              StatusCode::kNotFound);
   BOOST_TEST(table.database->CopyTable("t", "t", {.row_key = kTo}).status().code() ==
              StatusCode::kAlreadyExists);
   std::atomic<bool> cancelled{true};
-  BOOST_TEST(table.Refusal({.row_key = kTo, .cancelled = &cancelled}).starts_with("cancelled: "));
+  BOOST_TEST(table.Refusal({.row_key = kTo, .cancelled = &cancelled}).starts_with("Cancelled: "));
   BOOST_TEST(!table.HasCopy());
   BOOST_REQUIRE(table.PutUnder("raw", "v").ok());
   BOOST_TEST(table.Refusal({.row_key = kTo}).ends_with("; nothing was copied"));
@@ -375,14 +375,14 @@ BOOST_AUTO_TEST_CASE(WritesThatDoNotWaitAreToldSo) {
                       return Status();
                     }});
   BOOST_REQUIRE_EQUAL(report.status().ToString(), "OK");
-  BOOST_TEST(no_wait.ToString() == "busy: the last changes of table 't' are copied");
+  BOOST_TEST(no_wait.ToString() == "Busy: the last changes of table 't' are copied");
 }
 
 BOOST_AUTO_TEST_CASE(ACopyThatNeverCatchesUpGivesUp) {
   Copied table;
   BOOST_REQUIRE(table.Put(1, "v").ok());
   BOOST_TEST(table.Refusal({.row_key = kTo, .wait_micros_max = 1}) ==
-             "busy: table 't' takes writes faster than its copy: 64 passes did not catch up");
+             "Busy: table 't' takes writes faster than its copy: 64 passes did not catch up");
   BOOST_TEST(!table.HasCopy());
 }
 
@@ -403,7 +403,7 @@ BOOST_AUTO_TEST_CASE(AChangeOfTheTableEndsTheCopy) {
     BOOST_TEST(table.HasCopy() == status.ok());
   }
   BOOST_TEST(status.ToString() ==
-             "conflict: table 't' was dropped, renamed, or got other families or row keys while it "
+             "Conflict: table 't' was dropped, renamed, or got other families or row keys while it "
              "was copied");
 }
 

@@ -1,6 +1,7 @@
 // What the last pass of a copy costs, while which writes wait.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <optional>
 #include <string>
 
 #include "engine/scan/changed_rows.h"
@@ -16,7 +17,9 @@ constexpr uint64_t kWritten = 10;
 void PutRow(ReadWorld* world, uint64_t row, const std::string& value) {
   world->Apply({.table = kWorldTable,
                 .row = "row" + std::to_string(10'000'000 + row),
-                .columns = {{"a", value}}});
+                .family = "d",
+                .columns = {{"a", value}},
+                .timestamp = std::nullopt});
 }
 
 uint64_t RowsExamined(const ReadWorld& world, uint64_t since, uint64_t expected) {
@@ -35,7 +38,7 @@ uint64_t RowsExamined(const ReadWorld& world, uint64_t since, uint64_t expected)
 }
 
 double RowsOfAPass(uint64_t n) {
-  ReadWorld world({.families = {{.name = "d"}}});
+  ReadWorld world({.families = {{.name = "d"}}, .indexes = {}});
   for (uint64_t row = 0; row < n; ++row) PutRow(&world, row, "0");
   world.Flush(0);
   world.TakeSnapshot();
@@ -45,7 +48,7 @@ double RowsOfAPass(uint64_t n) {
 }
 
 double RowsOfOneHotRow(uint64_t n) {
-  ReadWorld world({.families = {{.name = "d"}}});
+  ReadWorld world({.families = {{.name = "d"}}, .indexes = {}});
   PutRow(&world, 0, "0");
   world.TakeSnapshot();
   for (uint64_t i = 0; i < n; ++i) PutRow(&world, 0, std::to_string(i));
