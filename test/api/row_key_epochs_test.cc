@@ -15,154 +15,13 @@
 
 #include "tandem/observer.h"
 #include "test/api/small_database.h"
+#include "test/api/twin_epochs.h"
 #include "test/support/print.h"
 #include "test/support/temporary_directory.h"
 #include "test/support/test_random.h"
 
 namespace tandem::test {
 namespace {
-
-using Fields = std::vector<RowKeyField>;
-
-constexpr const char* kFields = "user:text, at:int64";
-
-// `lead`: "salt(4)"; empty: nothing leads the keys.
-std::string Led(const std::string& lead) { return lead.empty() ? kFields : lead + ", " + kFields; }
-
-ReadOptions AllVersions(const Snapshot* snapshot = nullptr) {
-  ReadOptions read;
-  read.snapshot = snapshot;
-  read.versions = UINT32_MAX;
-  return read;
-}
-
-// "user/at{column=value@timestamp ...} "
-std::string TextOf(const Fields& fields, const RowView& row) {
-  std::string text = fields[0].value + "/" + fields[1].value + "{";
-  for (const Cell& cell : row.cells()) {
-    text.append(cell.family).append(":").append(cell.qualifier).append("=").append(cell.value);
-    text += "@" + std::to_string(cell.timestamp) + " ";
-  }
-  return text + "} ";
-}
-
-// A table "t" with typed row keys, and "plain", whose keys never change, with the same rows.
-class Twins {
- public:
-  explicit Twins(const std::string& lead)
-      : database(OpenSmall(directory.path())), plain(*RowKeyEpochs::Parse(kFields)) {
-    TableOptions table = {.name = "t",
-                          .families = {{.name = "d", .max_versions = 3}, {.name = "e"}}};
-    table.indexes = {{.name = "by_c", .columns = {{.qualifier = "c"}}}};
-    BOOST_REQUIRE_EQUAL(Made(table, Led(lead)), "OK");
-    table.name = "plain";
-    BOOST_REQUIRE_EQUAL(Made(table, kFields), "OK");
-  }
-  std::string Made(TableOptions table, const std::string& row_key) {
-    table.row_key = row_key;
-    return database->CreateTable(table).ToString();
-  }
-  void Reopen() {
-    BOOST_REQUIRE_EQUAL(database->Close().ToString(), "OK");
-    database = OpenSmall(directory.path());
-  }
-
-  RowKeyEpochs Keys(const ReadOptions& read = {}) {
-    Result<RowKeyEpochs> keys = database->RowKeysOf(read, "t");
-    BOOST_REQUIRE_EQUAL(keys.status().ToString(), "OK");
-    return *std::move(keys);
-  }
-  std::string KeyForWrite(const Fields& fields) {
-    Result<std::string> key = database->KeyForWrite({}, "t", fields);
-    BOOST_REQUIRE_EQUAL(key.status().ToString(), "OK");
-    return *std::move(key);
-  }
-  void Put(const Fields& fields, const std::string& column, const std::string& value,
-           WriteBatch* batch) {
-    batch->Put("t", KeyForWrite(fields), "d", column, value);
-    batch->Put("plain", *plain.newest().Encode(fields), "d", column, value);
-  }
-  void Put(const Fields& fields, const std::string& column, const std::string& value) {
-    WriteBatch batch;
-    Put(fields, column, value, &batch);
-    Write(batch);
-  }
-  void Delete(const Fields& fields, WriteBatch* batch) {
-    const RowKeyEpochs keys = Keys();
-    for (const std::string& key : *keys.Keys(fields)) batch->DeleteRow("t", key);
-    batch->DeleteRow("plain", *plain.newest().Encode(fields));
-  }
-  void Write(const WriteBatch& batch) {
-    BOOST_REQUIRE_EQUAL(database->Write({}, batch).ToString(), "OK");
-  }
-  std::string Change(const std::string& lead) {
-    return database->ChangeRowKey("t", Led(lead)).ToString();
-  }
-  RewriteKeysReport Rewrite() {
-    const Result<RewriteKeysReport> report = database->RewriteKeys("t");
-    BOOST_REQUIRE_EQUAL(report.status().ToString(), "OK");
-    return *report;
-  }
-  std::vector<std::string> Former() {
-    const auto info = database->Info();
-    BOOST_REQUIRE_EQUAL(info.status().ToString(), "OK");
-    return info->tables.front().options.former_row_keys;
-  }
-
-  std::string Rows(bool of_plain, const ReadOptions& read, const ScanOptions& scan) {
-    const RowKeyEpochs keys = of_plain ? plain : Keys(read);
-    auto cursor = database->Scan(read, of_plain ? "plain" : "t", scan);
-    BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
-    std::string rows;
-    while (cursor->Next()) rows += Text(keys, cursor->row());
-    BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
-    return rows;
-  }
-  static std::string Text(const RowKeyEpochs& keys, const RowView& row) {
-    const auto fields = keys.Decode(row.key());
-    BOOST_REQUIRE_EQUAL(fields.status().ToString(), "OK");
-    return TextOf(*fields, row);
-  }
-  // All rows, in the order of their fields.
-  void CheckEqual(const ReadOptions& read = AllVersions()) {
-    BOOST_REQUIRE_EQUAL(Rows(false, read, *Keys(read).InFieldOrder({})),
-                        Rows(true, read, *plain.InFieldOrder({})));
-  }
-  std::string Got(bool of_plain, const ReadOptions& read, const Fields& fields) {
-    const RowKeyEpochs keys = of_plain ? plain : Keys(read);
-    const std::vector<std::string> all = *keys.Keys(fields);
-    const std::vector<std::string_view> views(all.begin(), all.end());
-    auto rows = database->MultiGet(read, of_plain ? "plain" : "t", views);
-    BOOST_REQUIRE_EQUAL(rows.status().ToString(), "OK");
-    std::string text;
-    for (const auto& row : *rows) text += row.has_value() ? TextOf(fields, row->view()) : "";
-    return text;
-  }
-  // The rows of a query by value, sorted: their keys are in other orders.
-  std::vector<std::string> Queried(bool of_plain, const ReadOptions& read,
-                                   const Predicate& predicate) {
-    const RowKeyEpochs keys = of_plain ? plain : Keys(read);
-    auto cursor = database->Query(read, of_plain ? "plain" : "t", predicate);
-    BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
-    std::vector<std::string> rows;
-    while (cursor->Next()) rows.push_back(Text(keys, cursor->row()));
-    BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
-    std::ranges::sort(rows);
-    return rows;
-  }
-
-  TemporaryDirectory directory;
-  std::unique_ptr<Database> database;
-  const RowKeyEpochs plain;
-};
-
-Fields Row(const std::string& user, int at) { return {{"user", user}, {"at", std::to_string(at)}}; }
-
-void FillWith(int rows, Twins* twins) {
-  for (int i = 0; i < rows; ++i) {
-    twins->Put(Row(i % 2 == 0 ? "ann" : "bob", i), "c", std::to_string(i % 5));
-  }
-}
 
 // Random changes of both, and comparisons.
 class RandomTwins {
@@ -283,7 +142,22 @@ class RandomTwins {
       const Result<uint64_t> count = database().Count(read, "t", predicate);
       BOOST_REQUIRE_EQUAL(count.status().ToString(), "OK");
       BOOST_REQUIRE_EQUAL(*count, expected.size());
+      CompareQueries(read, predicate);
     }
+  }
+  // By index or not, in the order of the fields.
+  void CompareQueries(const ReadOptions& read, const Predicate& predicate) {
+    Fields prefix;
+    if (random_.OneIn(2)) prefix = {RandomRow()[0]};
+    QueryOptions query, plain;
+    query.ranges = twins_.Keys(read).InFieldOrder(prefix)->ranges;
+    plain.ranges = twins_.plain.InFieldOrder(prefix)->ranges;
+    query.descending = plain.descending = random_.OneIn(2);
+    query.limit = plain.limit = random_.OneIn(2) ? 0 : 1 + random_.Below(12);
+    query.offset = plain.offset = random_.OneIn(3) ? random_.Below(10) : 0;
+    query.no_index = random_.OneIn(4);
+    BOOST_REQUIRE_EQUAL(twins_.InOrder(false, read, predicate, query),
+                        twins_.InOrder(true, read, predicate, plain));
   }
   void CompareScans(const ReadOptions& read) {
     const uint64_t shape = random_.Below(4);
@@ -317,7 +191,7 @@ class RandomTwins {
       auto cursor = database().Scan(read, "t", scan);
       BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
       uint64_t count = 0;
-      for (; cursor->Next(); ++count) rows += Twins::Text(keys, cursor->row());
+      for (; cursor->Next(); ++count) rows += EpochTwins::Text(keys, cursor->row());
       BOOST_REQUIRE_EQUAL(cursor->status().ToString(), "OK");
       if (count < page_rows) return rows;
       scan.after = *cursor->Token();
@@ -326,7 +200,7 @@ class RandomTwins {
 
   TestRandom& random_;
   const std::vector<std::string> leads_;
-  Twins twins_;
+  EpochTwins twins_;
   std::optional<Snapshot> snapshot_;
   bool has_named_ = false;
 };
@@ -372,7 +246,7 @@ BOOST_AUTO_TEST_CASE(RandomTablesEqualPlainOnesAtEverySnapshot) {
 }
 
 BOOST_AUTO_TEST_CASE(RowsAreReadOnceUnderFormerAndNewKeys) {
-  Twins twins("salt(4)");
+  EpochTwins twins("salt(4)");
   FillWith(40, &twins);
   BOOST_TEST(twins.Change("salt(16)") == "OK");
   BOOST_TEST(twins.Former() == std::vector<std::string>{Led("salt(4)")});
@@ -395,7 +269,7 @@ BOOST_AUTO_TEST_CASE(RowsAreReadOnceUnderFormerAndNewKeys) {
 
 // A snapshot of the empty database has sequence 0, and holds former keys as any other does.
 BOOST_AUTO_TEST_CASE(ASnapshotOfNothingHoldsFormerKeys) {
-  Twins twins("salt(4)");
+  EpochTwins twins("salt(4)");
   std::optional<Snapshot> snapshot = *twins.database->TakeSnapshot();
   FillWith(10, &twins);
   BOOST_TEST(twins.Change("salt(9)") == "OK");
@@ -407,7 +281,7 @@ BOOST_AUTO_TEST_CASE(ASnapshotOfNothingHoldsFormerKeys) {
 
 // All versions and timestamps move, and what is deleted or hidden stays so.
 BOOST_AUTO_TEST_CASE(AMoveKeepsVersionsAndTimestamps) {
-  Twins twins("mod(at, 2)");
+  EpochTwins twins("mod(at, 2)");
   const Fields row = Row("ann", 3);
   const std::string former = twins.KeyForWrite(row), plain = *twins.plain.newest().Encode(row);
   constexpr int64_t kFuture = 5'000'000'000'000'000;
@@ -442,7 +316,7 @@ BOOST_AUTO_TEST_CASE(AMoveKeepsVersionsAndTimestamps) {
 
 // A row whose key is the same by both declarations does not move.
 BOOST_AUTO_TEST_CASE(ADeclarationOfBeforeIsTheNewestAgain) {
-  Twins twins("salt(4)");
+  EpochTwins twins("salt(4)");
   FillWith(30, &twins);
   BOOST_TEST(twins.Change("salt(7)") == "OK");
   FillWith(10, &twins);
@@ -457,7 +331,7 @@ BOOST_AUTO_TEST_CASE(ADeclarationOfBeforeIsTheNewestAgain) {
 
 // The keys of text begin above the salts.
 BOOST_AUTO_TEST_CASE(ASaltIsAddedWhereNoKeyBeginsLikeOne) {
-  Twins twins("");
+  EpochTwins twins("");
   FillWith(30, &twins);
   BOOST_TEST(twins.Change("salt(97)") == "OK");
   twins.CheckEqual();
@@ -481,7 +355,7 @@ BOOST_AUTO_TEST_CASE(ASaltIsAddedWhereNoKeyBeginsLikeOne) {
 
 // A user whose name begins like a salt is found all the same, once the rows have a salt.
 BOOST_AUTO_TEST_CASE(ANameThatBeginsLikeASaltHasNoFormerKey) {
-  Twins twins("");
+  EpochTwins twins("");
   FillWith(10, &twins);
   BOOST_TEST(twins.Change("salt(4)") == "OK");
   for (const char* name : {"\x01",
@@ -511,7 +385,7 @@ BOOST_AUTO_TEST_CASE(ANameThatBeginsLikeASaltHasNoFormerKey) {
 }
 
 BOOST_AUTO_TEST_CASE(AKeyThatWouldBeTooLongStays) {
-  Twins twins("");
+  EpochTwins twins("");
   const Fields longest = Row(std::string(65'526, 'x'), 1);
   twins.Put(longest, "c", "v");
   FillWith(3, &twins);
@@ -521,7 +395,7 @@ BOOST_AUTO_TEST_CASE(AKeyThatWouldBeTooLongStays) {
 }
 
 BOOST_AUTO_TEST_CASE(WhatCannotBeToldApartIsRefused) {
-  Twins twins("salt(4)");
+  EpochTwins twins("salt(4)");
   BOOST_TEST(twins.Change("salt(5)") == "OK");  // No cells: nothing to remember.
   BOOST_TEST(twins.Former().empty());
   BOOST_TEST(twins.Change("salt(4)") == "OK");
@@ -560,7 +434,7 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeToldApartIsRefused) {
 }
 
 BOOST_AUTO_TEST_CASE(BytesHaveNoFieldsAndNoFormerKeys) {
-  Twins twins("salt(4)");
+  EpochTwins twins("salt(4)");
   Database& database = *twins.database;
   BOOST_REQUIRE_EQUAL(database.CreateTable({.name = "b", .families = {{.name = "d"}}}).ToString(),
                       "OK");
@@ -587,7 +461,7 @@ BOOST_AUTO_TEST_CASE(BytesHaveNoFieldsAndNoFormerKeys) {
 
 // A snapshot that may see rows under former keys keeps these declared; a named one has its own.
 BOOST_AUTO_TEST_CASE(OpenSnapshotsHoldFormerKeys) {
-  Twins twins("salt(4)");
+  EpochTwins twins("salt(4)");
   FillWith(30, &twins);
   BOOST_REQUIRE_EQUAL(twins.database->CreateSnapshot("then").ToString(), "OK");
   std::optional<Snapshot> snapshot = *twins.database->TakeSnapshot();
@@ -682,7 +556,7 @@ BOOST_AUTO_TEST_CASE(AMoveOfARowThatChangesIsRepeated) {
 
 // Files would bring rows that the table has under other keys.
 BOOST_AUTO_TEST_CASE(FilesAreNotLoadedBesideFormerKeys) {
-  Twins twins("salt(4)");
+  EpochTwins twins("salt(4)");
   FillWith(10, &twins);
   Database& database = *twins.database;
   auto load = database.BeginBulkLoad("t");
@@ -710,7 +584,7 @@ BOOST_AUTO_TEST_CASE(FilesAreNotLoadedBesideFormerKeys) {
 }
 
 BOOST_AUTO_TEST_CASE(AnEmptiedTableHasNoFormerKeys) {
-  Twins twins("salt(4)");
+  EpochTwins twins("salt(4)");
   FillWith(10, &twins);
   BOOST_TEST(twins.Change("salt(8)") == "OK");
   BOOST_REQUIRE_EQUAL(twins.database->TruncateTable("t").ToString(), "OK");
@@ -720,7 +594,7 @@ BOOST_AUTO_TEST_CASE(AnEmptiedTableHasNoFormerKeys) {
 
 // What was moved before stays so, and the next call goes on.
 BOOST_AUTO_TEST_CASE(ACancelledRewriteIsGoneOnWith) {
-  Twins twins("salt(4)");
+  EpochTwins twins("salt(4)");
   FillWith(50, &twins);
   BOOST_TEST(twins.Change("salt(8)") == "OK");
   std::atomic<bool> cancelled{true};
@@ -737,7 +611,7 @@ BOOST_AUTO_TEST_CASE(ACancelledRewriteIsGoneOnWith) {
 // No increment is lost, and each snapshot has each row once, while another thread moves the rows.
 BOOST_AUTO_TEST_CASE(WritersAndReadersGoOnBesideARewrite) {
   constexpr int kRows = 3000, kWrites = 1500;
-  Twins twins("salt(4)");
+  EpochTwins twins("salt(4)");
   Database& database = *twins.database;
   WriteBatch batch;
   const RowKeySchema former = twins.Keys().newest();

@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(SizesOfASiteAreRead) {
   BOOST_TEST(site->compaction_threshold == 5u);
   BOOST_TEST(site->block_multiplier == 4u);
   BOOST_TEST(site->values[3].note == "HBase's default");
-  BOOST_TEST(site->others == 1u);
+  BOOST_TEST((site->others == std::vector<std::string>{"hbase.rootdir"}));
   engine::Tuning sizes;
   emulator::Apply(*site, &sizes);
   BOOST_TEST(sizes.memstore_bytes == 1048576u);

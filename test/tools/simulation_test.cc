@@ -146,10 +146,16 @@ BOOST_AUTO_TEST_CASE(DesignsMakeTheirKeys) {
     BOOST_TEST(key.size() == 20);
     BOOST_TEST(key.find_first_not_of("0123456789abcdef") == key.npos);
   }
-  for (const std::string& key : Generated("salt+time:16", 100)) {
-    BOOST_TEST(key.size() == 18);
-    BOOST_TEST(key.substr(0, 2) < "16");
+  for (const char* spec : {"salt+time:16", "random-salt+time:16"}) {
+    for (const std::string& key : Generated(spec, 100)) {
+      BOOST_TEST(key.size() == 18);
+      BOOST_TEST(key.substr(0, 2) < "16");
+    }
   }
+  // A salt that follows from the rest of the key is the same whatever the seed is.
+  BOOST_TEST((Generated("salt+time:16", 100, 1) == Generated("salt+time:16", 100, 2)));
+  BOOST_TEST(
+      (Generated("random-salt+time:16", 100, 1) != Generated("random-salt+time:16", 100, 2)));
 }
 
 BOOST_AUTO_TEST_CASE(ASampleHasOneKeyOfEachStep) {

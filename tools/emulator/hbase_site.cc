@@ -131,8 +131,9 @@ Result<HBaseSite> ParseHBaseSite(std::string_view xml) {
   site.compaction_threshold = static_cast<uint32_t>(site.values[2].value);
   site.block_multiplier = static_cast<uint32_t>(site.values[3].value);
   for (const Property& property : properties) {
-    site.others +=
-        std::ranges::find(site.values, property.name, &SiteValue::name) == site.values.end();
+    if (std::ranges::find(site.values, property.name, &SiteValue::name) == site.values.end()) {
+      site.others.push_back(property.name);
+    }
   }
   return site;
 }

@@ -24,7 +24,7 @@ struct HBaseSite {
   uint32_t compaction_threshold = 0;  ///< hbase.hstore.compactionThreshold
   uint32_t block_multiplier = 0;      ///< hbase.hregion.memstore.block.multiplier
   std::vector<SiteValue> values;      ///< These four.
-  uint64_t others = 0;                ///< Properties that do not count here.
+  std::vector<std::string> others;    ///< Names of properties that do not count here.
 };
 
 /// A value that is no number, or out of range, is replaced by HBase's default, and its note says

@@ -25,7 +25,7 @@ void WriteSizes(const std::optional<emulator::HBaseSite>& site, const engine::Tu
   if (site.has_value()) {
     for (const emulator::SiteValue& each : site->values)
       writer->Add({each.name, each.value, each.note});
-    writer->Add({"other properties", site->others, "not used"});
+    for (const std::string& name : site->others) writer->Add({name, Value(), "not used"});
   }
   writer->Add({"memstore_bytes", sizes.memstore_bytes, "of a region; flushed above it"});
   writer->Add({"memstores_total_bytes", sizes.memstores_total_bytes, "of all regions"});
