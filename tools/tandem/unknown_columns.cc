@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "tandem/row_key.h"
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/format_text.h"
@@ -83,6 +84,16 @@ Result<std::vector<std::string>> NamesIn(Database& database, const std::string& 
   return std::vector<std::string>(names.begin(), names.end());
 }
 
+// Where a predicate names a field of the row key, which is given beside it.
+std::string FieldHint(const TableOptions& table, const std::string& qualifier) {
+  if (table.row_key.empty()) return {};
+  const auto keys = RowKeySchema::Parse(table.row_key);
+  if (!keys.has_value()) return {};
+  const std::vector<std::string> fields = keys->fields();
+  if (std::ranges::find(fields, qualifier) == fields.end()) return {};
+  return Format("; it is a field of the row key: --field {}=VALUE", EscapeBytes(qualifier));
+}
+
 Status Say(Database& database, const AskedColumns& asked, const Context& context) {
   ASSIGN_OR_RETURN(const TableInfo table, FindTable(database, asked.table));
   Columns columns;
@@ -93,8 +104,9 @@ Status Say(Database& database, const AskedColumns& asked, const Context& context
   for (const auto& [family, qualifier] : columns) {
     ASSIGN_OR_RETURN(const auto names, NamesIn(database, asked.table, family));
     WriteBytes(context.err,
-               Format("tandem: {}: no row has a column '{}' in family '{}'{}\n", asked.verb,
-                      EscapeBytes(qualifier), EscapeBytes(family), DidYouMean(qualifier, names)));
+               Format("tandem: {}: no row has a column '{}' in family '{}'{}{}\n", asked.verb,
+                      EscapeBytes(qualifier), EscapeBytes(family), DidYouMean(qualifier, names),
+                      FieldHint(table.options, qualifier)));
   }
   return {};
 }
