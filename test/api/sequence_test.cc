@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <csignal>
 #include <memory>
 #include <string>
@@ -77,9 +78,10 @@ BOOST_AUTO_TEST_CASE(NoIdComesAgainAfterAClose) {
 
 BOOST_AUTO_TEST_CASE(ThreadsGetDifferentIds) {
   WithIds ids;
-  constexpr size_t kThreads = 8, kCalls = 5000;
+  constexpr size_t kThreads = 8, kCalls = 50'000;
   std::vector<std::vector<uint64_t>> taken(kThreads);
   std::vector<std::thread> threads;
+  const auto begun = std::chrono::steady_clock::now();
   for (std::vector<uint64_t>& mine : taken) {
     threads.emplace_back([&ids, &mine] {
       for (size_t i = 0; i < kCalls; ++i) {
@@ -89,6 +91,9 @@ BOOST_AUTO_TEST_CASE(ThreadsGetDifferentIds) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
+  BOOST_TEST_MESSAGE(kThreads << " threads: " << kThreads * kCalls / took.count()
+                              << " calls a second, one to three ids each");
   std::vector<uint64_t> all;
   for (const std::vector<uint64_t>& mine : taken) {
     BOOST_TEST(std::ranges::is_sorted(mine));
