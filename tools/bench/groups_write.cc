@@ -195,6 +195,44 @@ void MeasureCommits(const Arguments& arguments) {
   for (const int threads : {1, 8, 32}) MeasureCommitsBy(threads, arguments.seconds * 5, peer.get());
 }
 
+void MeasureTails(const Arguments& arguments) {
+  const W1 w1(arguments.rows);
+  const auto peer = OpenPeer(arguments.engine, {.path = arguments.path});
+  const auto writer = peer->NewWriter();
+  std::vector<W1Row> batch(kBatchRows);
+  std::vector<double> micros;
+  const Usage begin = UsageNow();
+  for (uint64_t first = 0; first < w1.rows(); first += batch.size()) {
+    batch.resize(std::min<uint64_t>(batch.size(), w1.rows() - first));
+    for (size_t i = 0; i < batch.size(); ++i) w1.Row(first + i, &batch[i]);
+    const double start = SecondsNow();
+    for (const W1Row& row : batch) writer->Insert(row);
+    writer->Commit();
+    micros.push_back((SecondsNow() - start) * 1e6);
+  }
+  std::sort(micros.begin(), micros.end());
+  Figure figure = FigureBetween("batch, 99.9 %", begin, UsageNow());
+  figure.items = micros.size();
+  figure.value = micros[micros.size() - 1 - micros.size() / 1000];
+  Print(figure);
+  figure.phase = "batch, longest";
+  figure.value = micros.back();
+  Print(figure);
+}
+
+void MeasureLarge(const Arguments& arguments) {
+  constexpr uint32_t kPayloadBytes = 20'000;
+  const W1 w1(std::max<uint64_t>(1, arguments.rows / 100), kPayloadBytes);
+  const auto peer = OpenPeer(arguments.engine, {.path = arguments.path});
+  const Usage begin = UsageNow();
+  Load(w1, peer.get());
+  peer->Settle();
+  PrintRate(FigureBetween("load of large rows", begin, UsageNow()), w1.rows());
+  NamedRead gets = GetsOf(w1);
+  gets.name = gets.rows_name = "get of a large row";
+  MeasureRead(gets, peer.get(), arguments.seconds);
+}
+
 void MeasureOpen(const Arguments& arguments) {
   const W1 w1(1);
   std::vector<Figure> opens;

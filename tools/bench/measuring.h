@@ -61,6 +61,8 @@ void MeasurePlain(const Arguments& arguments);     ///< Load without indexes.
 void MeasureCold(const Arguments& arguments);      ///< Cold read number arguments.item.
 void MeasureUpdates(const Arguments& arguments);   ///< Updates, and queries beside writers.
 void MeasureCommits(const Arguments& arguments);   ///< Synced commits of single rows.
+void MeasureTails(const Arguments& arguments);     ///< How long each batch of a load takes.
+void MeasureLarge(const Arguments& arguments);     ///< Rows of 20 KB, a hundredth as many.
 void MeasureOpen(const Arguments& arguments);      ///< Opening what was closed.
 void WriteAndDie(const Arguments& arguments);      ///< Leaves a log behind by killing itself.
 void MeasureReopen(const Arguments& arguments);    ///< Opening that.

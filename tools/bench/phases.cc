@@ -138,6 +138,10 @@ std::vector<Phase> AllPhases() {
       {"syncs per commit, 32 threads", "commits", Unit::kNumber},
       {"open closed", "open", Unit::kMillis},
       {"open killed", "open", Unit::kMillis},
+      {"batch, 99.9 %", "tails", Unit::kMicros},
+      {"batch, longest", "tails", Unit::kMicros},
+      {"load of large rows", "large"},
+      {"get of a large row", "large"},
   };
   AddUnmergedPhases(&phases);
   for (const Phase& phase : PhasesOfKinds()) phases.push_back(phase);
@@ -214,6 +218,10 @@ std::vector<Goal> AllGoals() {
       {"commits, 32 threads", Against::kRocksDb, 2.5},
       {"open closed", Against::kLimit, 10},
       {"open killed", Against::kLimit, 500},
+      {"batch, 99.9 %", Against::kLimit, 6000},
+      {"batch, longest", Against::kLimit, 20'000},
+      {"load of large rows", Against::kRocksDb, 1.2},
+      {"get of a large row", Against::kRocksDb, 1},
   };
   AddUnmergedGoals(&goals);
   for (const Goal& goal : GoalsOfKinds()) goals.push_back(goal);

@@ -39,7 +39,9 @@ class EngineRound {
     path_ = arguments_.directory + "/tandem-bench-" + std::to_string(getpid()) + "-" + engine;
     if (NeedsLoadedRows()) RunOnLoadedRows();
     if (arguments_.Wants("plain")) RunFresh({"plain"});
-    if (arguments_.Wants("commits")) RunFresh({"commits"});
+    for (const char* family : {"commits", "tails", "large"}) {
+      if (arguments_.Wants(family)) RunFresh({family});
+    }
     if (arguments_.Wants("open")) RunFresh({"die", "reopen"});
     if (arguments_.Wants("indexes")) {
       for (size_t item = 0; item < std::size(kIndexSets); ++item) RunFresh({"indexes"}, item);
@@ -130,7 +132,8 @@ void RunGroup(const Arguments& arguments) {
       {"update", MeasureUpdates},   {"commits", MeasureCommits}, {"open", MeasureOpen},
       {"die", WriteAndDie},         {"reopen", MeasureReopen},   {"unmerged", MeasureUnmerged},
       {"indexes", MeasureIndexSet}, {"bulk", MeasureBulk},       {"text", MeasureTitles},
-      {"answers", MeasureAnswers},  {"grid", MeasureGrid}};
+      {"answers", MeasureAnswers},  {"grid", MeasureGrid},       {"tails", MeasureTails},
+      {"large", MeasureLarge}};
   const auto group = groups.find(arguments.child);
   if (group == groups.end()) Fail("unknown group '" + arguments.child + "'");
   UseTwoProcessors();

@@ -11,7 +11,6 @@ namespace {
 
 constexpr uint32_t kCities = 1000;
 constexpr double kZipfExponent = 1.0;
-constexpr size_t kPayloadBytes = 200;
 
 }  // namespace
 
@@ -35,7 +34,7 @@ void Consumer::Value(std::string_view value) {
   mix ^= head;
 }
 
-W1::W1(uint64_t rows) : rows_(rows) {
+W1::W1(uint64_t rows, uint32_t payload_bytes) : rows_(rows), payload_bytes_(payload_bytes) {
   double sum = 0;
   for (uint32_t i = 1; i <= kCities; ++i)
     cumulative_.push_back(sum += 1 / std::pow(i, kZipfExponent));
@@ -92,13 +91,13 @@ void W1::Row(uint64_t i, W1Row* row) const {
   row->ts.resize(8);
   const uint64_t big_endian = __builtin_bswap64(1'700'000'000'000'000 + i * 1000);
   std::memcpy(row->ts.data(), &big_endian, 8);
-  row->payload.resize(kPayloadBytes);
-  for (size_t at = 0; at < kPayloadBytes / 2; at += 8) {
+  row->payload.resize(payload_bytes_);
+  for (size_t at = 0; at < payload_bytes_ / 2; at += 8) {
     const uint64_t noise = Mix(i * 32 + at);
-    std::memcpy(row->payload.data() + at, &noise, std::min<size_t>(8, kPayloadBytes / 2 - at));
+    std::memcpy(row->payload.data() + at, &noise, std::min<size_t>(8, payload_bytes_ / 2 - at));
   }
-  std::memset(row->payload.data() + kPayloadBytes / 2, 'a' + static_cast<char>(i % 7),
-              kPayloadBytes / 2);
+  std::memset(row->payload.data() + payload_bytes_ / 2, 'a' + static_cast<char>(i % 7),
+              payload_bytes_ / 2);
 }
 
 }  // namespace tandem::bench

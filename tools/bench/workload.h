@@ -23,7 +23,8 @@ struct W1Update {
 
 class W1 {
  public:
-  explicit W1(uint64_t rows);
+  /// `payload_bytes`: a multiple of 2.
+  explicit W1(uint64_t rows, uint32_t payload_bytes = 200);
   uint64_t rows() const { return rows_; }
   /// Row number `i`, 0-based. `*row` is overwritten; its strings keep their memory.
   void Row(uint64_t i, W1Row* row) const;
@@ -44,6 +45,7 @@ class W1 {
   uint32_t CityOf(uint64_t i) const;
 
   uint64_t rows_;
+  size_t payload_bytes_;
   std::vector<double> cumulative_;  ///< Of the Zipf distribution over cities.
   std::vector<Target> targets_;
 };
