@@ -38,7 +38,7 @@ namespace {
 constexpr uint64_t kBatchBytes = 1 << 20;
 constexpr size_t kKeysPerStep = 256;
 constexpr uint32_t kPassesMax = 64;
-// Writes wait for a pass when the one before took at most this part of what they may wait.
+// Writes wait for a pass when the one before took less than this part of what they may wait.
 constexpr int64_t kLastPassPart = 4;
 constexpr int64_t kBackOffMicros = 10'000;
 constexpr int64_t kDelayMicrosMin = 100;
@@ -117,7 +117,7 @@ class Stop {
 
   /// False: something else has stopped the table.
   bool holds() const { return holds_; }
-  /// What has waited returns `verdict` in the end, and is not written.
+  /// What has waited returns `verdict`, and so does what comes later.
   void Refuse(Status verdict) { verdict_ = std::move(verdict); }
 
  private:
@@ -302,7 +302,7 @@ Status EngineImpl::TableCopier::CatchUp() {
   Pace pace(&engine_.write_stops_, table_->id);
   while (passes_ < kPassesMax) {
     pace.Passed(pass_micros_);
-    if (pass_micros_ <= options_.wait_micros_max / kLastPassPart) {
+    if (pass_micros_ < options_.wait_micros_max / kLastPassPart) {
       ASSIGN_OR_RETURN(const bool is_done, LastPass());
       if (is_done) return {};
       engine_.environment_.clock->SleepMicros(kBackOffMicros);
@@ -325,7 +325,7 @@ Status EngineImpl::TableCopier::CheckUnchangedTable() const {
 Result<bool> EngineImpl::TableCopier::LastPass() {
   Status moved =
       Status::Conflict("table " + base::Quote(from_) + " was copied to " + base::Quote(to_) +
-                       " while this write waited: it was not made, and may go there");
+                       ", and its writers moved over: this write was not made");
   const int64_t begun = Now();
   Stop stop(&engine_.write_stops_, table_->id);
   if (!stop.holds()) return false;  // Another copy of the table is made.

@@ -366,7 +366,10 @@ Status EngineImpl::DropTable(std::string_view table) {
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
-  return schema_->Drop(table);
+  const std::shared_ptr<const Table> dropped = database_.regions->Find(table);
+  RETURN_IF_ERROR(schema_->Drop(table));
+  if (dropped != nullptr) write_stops_.Forget(dropped->record->id);
+  return {};
 }
 
 Status EngineImpl::TruncateTable(std::string_view table) {
@@ -374,7 +377,10 @@ Status EngineImpl::TruncateTable(std::string_view table) {
   if (!pass.inside()) return Closed();
   RETURN_IF_ERROR(observers_.CheckOutsideHooks());
   RETURN_IF_ERROR(health_.CheckWritable());
-  return schema_->Truncate(table);
+  const std::shared_ptr<const Table> emptied = database_.regions->Find(table);
+  RETURN_IF_ERROR(schema_->Truncate(table));
+  if (emptied != nullptr) write_stops_.Forget(emptied->record->id);
+  return {};
 }
 
 Status EngineImpl::RenameTable(std::string_view from, const std::string& to) {

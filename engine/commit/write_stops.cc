@@ -24,11 +24,17 @@ bool WriteStops::Stop(format::TableId table) {
 
 void WriteStops::Release(format::TableId table, const Status& verdict) {
   base::MutexLock lock(mutex_);
-  const auto stopped = tables_.extract(table);
-  stopped.mapped()->is_over = true;
-  stopped.mapped()->verdict = verdict;
-  count_.fetch_sub(1);
+  const std::shared_ptr<Stopped> stopped = tables_.at(table);
+  stopped->is_over = true;
+  stopped->verdict = verdict;
+  if (verdict.ok()) count_.fetch_sub(static_cast<uint32_t>(tables_.erase(table)));
   changed_.NotifyAll();
+}
+
+void WriteStops::Forget(format::TableId table) {
+  if (count_.load() == 0) return;
+  base::MutexLock lock(mutex_);
+  count_.fetch_sub(static_cast<uint32_t>(tables_.erase(table)));
 }
 
 bool WriteStops::IsStopped(format::TableId table) const {
@@ -54,7 +60,7 @@ Status WriteStops::WaitForStops(std::span<const std::shared_ptr<const Table>> ta
     if (delayed != delays_.end()) *delay = std::max(*delay, delayed->second);
     const auto found = tables_.find(table->record->id);
     if (found == tables_.end()) continue;
-    if (no_wait) {
+    if (no_wait && !found->second->is_over) {
       return Status::Busy("the last changes of table " + base::Quote(table->record->name) +
                           " are copied");
     }

@@ -3,7 +3,8 @@
 //   1. Stop, then a task alone in the commit queue that counts a change of the tables: what was
 //      planned before is planned again, and comes here before it queues again. Bulk loads are
 //      linked alone in the queue, and look there.
-//   2. Release: what has waited goes on, or ends with the error that it is given.
+//   2. Release: what has waited goes on; or all writes of the table are refused from then on, for a
+//      writer may have chosen the table before the program moved over, and come later.
 // Writes that outrun the copy are delayed before that.
 #pragma once
 
@@ -32,8 +33,10 @@ class WriteStops {
   void Delay(format::TableId table, int64_t micros) EXCLUDES(mutex_);
   /// Writes that come to Pass wait from now on. False: the table is stopped already.
   bool Stop(format::TableId table) EXCLUDES(mutex_);
-  /// Requires: the table is stopped. Writes that have waited return `verdict` if it is an error.
+  /// Requires: the table is stopped. If `verdict` is an error, writes return it from now on.
   void Release(format::TableId table, const Status& verdict) EXCLUDES(mutex_);
+  /// The table is gone: nobody has to be refused any more.
+  void Forget(format::TableId table) EXCLUDES(mutex_);
   bool IsStopped(format::TableId table) const EXCLUDES(mutex_);
   /// Returns when none of the tables is stopped. Errors: kBusy (`no_wait`), that of Release.
   Status Pass(std::span<const std::shared_ptr<const Table>> tables, bool no_wait) EXCLUDES(mutex_);

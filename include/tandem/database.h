@@ -458,7 +458,9 @@ class Database {
   /// the table wait; then `switch_over` is called, and they return kConflict and have written
   /// nothing: a write of the same fields goes to the copy now. The copy has all versions with their
   /// timestamps, and the table's families and indexes; no observers. It is compared with the table
-  /// by rows, cells and a digest, and durable before `switch_over` is called. The table stays, and
+  /// by rows, cells and a digest, and durable before `switch_over` is called. After that writes of
+  /// the table return kConflict until the database is closed, so that none is lost there; its rows
+  /// stay until it is dropped or truncated. If the call fails, or no `switch_over` is given, it
   /// takes writes again. If the call fails, the copy is dropped; a crash leaves it, to be dropped.
   /// Errors: kNotFound (table), kAlreadyExists (`to`; two rows have one value of a unique index),
   /// kInvalidArgument (a declaration, with the position; the fields differ; a key that is not made

@@ -378,6 +378,27 @@ BOOST_AUTO_TEST_CASE(WritesThatDoNotWaitAreToldSo) {
   BOOST_TEST(no_wait.ToString() == "Busy: the last changes of table 't' are copied");
 }
 
+// A writer may have chosen the table before the program moved over.
+BOOST_AUTO_TEST_CASE(WritesThatComeTooLateAreRefused) {
+  Copied table;
+  BOOST_REQUIRE(table.Put(1, "v").ok());
+  const CopyTableOptions options{.row_key = kTo, .switch_over = [] { return Status(); }};
+  BOOST_REQUIRE(table.database->CopyTable("t", "copy", options).has_value());
+  const std::string refused =
+      "Conflict: table 't' was copied to 'copy', and its writers moved over: this write was not "
+      "made";
+  BOOST_TEST(table.Put(2, "v").ToString() == refused);
+  WriteBatch both;
+  both.Put("copy", KeyOf(kTo, 2), "d", "c", "v");
+  BOOST_TEST(table.database->Write({.no_wait = true}, both).ToString() == "OK");
+  both.Put("t", KeyOf(kFrom, 2), "d", "c", "v");
+  BOOST_TEST(table.database->Write({.no_wait = true}, both).ToString() == refused);
+  BOOST_TEST(table.RowsOf("t", kFrom).size() == 1u);
+  BOOST_TEST(table.Refusal(options).starts_with("AlreadyExists: "));
+  BOOST_REQUIRE(table.database->TruncateTable("t").ok());
+  BOOST_TEST(table.Put(2, "v").ToString() == "OK");
+}
+
 BOOST_AUTO_TEST_CASE(ACopyThatNeverCatchesUpGivesUp) {
   Copied table;
   BOOST_REQUIRE(table.Put(1, "v").ok());

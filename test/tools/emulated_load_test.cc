@@ -37,7 +37,8 @@ const uint64_t kRows = RowsFrom(std::getenv("TANDEM_EMULATED_ROWS"));
 constexpr uint64_t kBatchRows = 100;
 
 struct Sizes {
-  double regions = 0, splits = 0, disk_bytes = 0, written_bytes = 0, index_bytes = 0;
+  double regions = 0, splits = 0, disk_bytes = 0, index_bytes = 0;
+  double flushed_bytes = 0, written_bytes = 0;  ///< The latter by flushes and merges.
   /// Of the last twentieth of the rows, the share that the region got which got the most.
   double hottest = 0;
   std::vector<double> region_bytes = {};  ///< By start key.
@@ -96,8 +97,9 @@ Sizes Predicted(const std::string& design) {
   Sizes sizes{.regions = static_cast<double>(state.regions),
               .splits = static_cast<double>(state.counters.splits),
               .disk_bytes = state.disk_bytes,
-              .written_bytes = state.counters.flushed_bytes + state.counters.merged_bytes,
-              .index_bytes = state.index_bytes};
+              .index_bytes = state.index_bytes,
+              .flushed_bytes = state.counters.flushed_bytes,
+              .written_bytes = state.counters.flushed_bytes + state.counters.merged_bytes};
   std::vector<std::string> starts;
   for (const auto& region : store.regions()) {
     sizes.region_bytes.push_back(region->bytes());
@@ -159,6 +161,7 @@ Sizes Measured(const std::string& design) {
   loaded.Flush();
   const Statistics counted = (*loaded).GetStatistics();
   Sizes sizes{.splits = static_cast<double>(counted.region_splits)};
+  sizes.flushed_bytes = static_cast<double>(counted.flushed_bytes);
   sizes.written_bytes = static_cast<double>(counted.flushed_bytes + counted.compacted_bytes);
   const DatabaseInfo info = (*loaded).Info();
   sizes.regions = static_cast<double>(info.tables[0].regions.size());
@@ -187,8 +190,8 @@ std::string JsonOf(const Sizes& sizes) {
   };
   return "{" + field("regions", sizes.regions) + field("splits", sizes.splits) +
          field("disk_bytes", sizes.disk_bytes) + field("index_bytes", sizes.index_bytes) +
-         field("written_bytes", sizes.written_bytes) + field("hottest", sizes.hottest) +
-         "\"region_bytes\": [" + regions + "]}";
+         field("flushed_bytes", sizes.flushed_bytes) + field("written_bytes", sizes.written_bytes) +
+         field("hottest", sizes.hottest) + "\"region_bytes\": [" + regions + "]}";
 }
 
 // Adds a line to the file that tools/dev/row_key_designs.py draws, if TANDEM_EMULATED_REPORT names
