@@ -29,7 +29,8 @@ namespace tandem::test {
 namespace {
 
 uint64_t RowsFrom(const char* text) {
-  return text == nullptr ? 300'000 : std::strtoull(text, nullptr, 10);
+  if (text != nullptr) return std::strtoull(text, nullptr, 10);
+  return std::getenv("TANDEM_QUICK") != nullptr ? 300'000 : 1'000'000;
 }
 
 // TANDEM_EMULATED_ROWS changes it.
@@ -37,7 +38,7 @@ const uint64_t kRows = RowsFrom(std::getenv("TANDEM_EMULATED_ROWS"));
 constexpr uint64_t kBatchRows = 100;
 
 struct Sizes {
-  double regions = 0, splits = 0, disk_bytes = 0, index_bytes = 0;
+  double regions = 0, splits = 0, flushes = 0, merges = 0, disk_bytes = 0, index_bytes = 0;
   double flushed_bytes = 0, written_bytes = 0;  ///< The latter by flushes and merges.
   /// Of the last twentieth of the rows, the share that the region got which got the most.
   double hottest = 0;
@@ -96,6 +97,8 @@ Sizes Predicted(const std::string& design) {
   const emulator::State state = store.Describe();
   Sizes sizes{.regions = static_cast<double>(state.regions),
               .splits = static_cast<double>(state.counters.splits),
+              .flushes = static_cast<double>(state.counters.flushes),
+              .merges = static_cast<double>(state.counters.merges),
               .disk_bytes = state.disk_bytes,
               .index_bytes = state.index_bytes,
               .flushed_bytes = state.counters.flushed_bytes,
@@ -161,6 +164,8 @@ Sizes Measured(const std::string& design) {
   loaded.Flush();
   const Statistics counted = (*loaded).GetStatistics();
   Sizes sizes{.splits = static_cast<double>(counted.region_splits)};
+  sizes.flushes = static_cast<double>(counted.flushes);
+  sizes.merges = static_cast<double>(counted.compactions);
   sizes.flushed_bytes = static_cast<double>(counted.flushed_bytes);
   sizes.written_bytes = static_cast<double>(counted.flushed_bytes + counted.compacted_bytes);
   const DatabaseInfo info = (*loaded).Info();
@@ -189,6 +194,7 @@ std::string JsonOf(const Sizes& sizes) {
     return "\"" + std::string(name) + "\": " + std::to_string(value) + ", ";
   };
   return "{" + field("regions", sizes.regions) + field("splits", sizes.splits) +
+         field("flushes", sizes.flushes) + field("merges", sizes.merges) +
          field("disk_bytes", sizes.disk_bytes) + field("index_bytes", sizes.index_bytes) +
          field("flushed_bytes", sizes.flushed_bytes) + field("written_bytes", sizes.written_bytes) +
          field("hottest", sizes.hottest) + "\"region_bytes\": [" + regions + "]}";

@@ -72,7 +72,7 @@ def page(entries):
            f"{rows:,} rows of 84 bytes and a key, one index, 16 MiB of memory, regions of at most 4 MiB. The emulator says what comes of each design before",
            "there is a table (`tandem emulate`); the engine was then given the same rows (`test/tools/emulated_load_test.cc`, background work done",
            "between batches). Written by `tools/dev/row_key_designs.py`. Each pair: predicted, measured. Hottest region: its share of the last",
-           "twentieth of the writes.", "",
+           "twentieth of the writes, by the borders of the end.", "",
            "| design | regions | splits | on disk, MB | of indexes, MB | written, MB | hottest region, % |",
            "|---|---|---|---|---|---|---|"]
     for name, _, _ in DESIGNS:

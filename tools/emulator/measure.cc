@@ -35,7 +35,8 @@ class Laboratory {
 
   Status Open();
   /// The memstore grows by what it returns. `sizes`: how; may be null.
-  Result<double> Put(std::span<const std::string> keys, size_t first, MemstoreSizes* sizes);
+  Result<double> Put(std::span<const std::string> keys, size_t first, MemstoreSizes* sizes,
+                     size_t batch_rows = kBatchRows);
   /// The newest files: of a flush or of all.
   struct Written {
     double bytes = 0, index_bytes = 0;
@@ -78,11 +79,11 @@ Status Laboratory::Open() {
 }
 
 Result<double> Laboratory::Put(std::span<const std::string> keys, size_t first,
-                               MemstoreSizes* sizes) {
+                               MemstoreSizes* sizes, size_t batch_rows) {
   const uint64_t before = Region().memstore_bytes;
-  for (size_t begin = 0; begin < keys.size(); begin += kBatchRows) {
+  for (size_t begin = 0; begin < keys.size(); begin += batch_rows) {
     WriteBatch batch;
-    const size_t end = std::min(keys.size(), begin + kBatchRows);
+    const size_t end = std::min(keys.size(), begin + batch_rows);
     for (size_t i = begin; i < end; ++i) {
       raw_bytes_ += static_cast<double>(shape_.Put(first + i, keys[i], &batch));
     }
@@ -129,6 +130,31 @@ std::vector<std::string> Distinct(std::span<const std::string> keys) {
   return distinct;
 }
 
+// A memstore has tables as large as the one before it had in the end: half full, or nearly full, by
+// chance of the limit. So each size is that of a memstore after one of at most twice its rows.
+Result<MemstoreSizes> MeasureMemstores(const RowShape& shape, std::span<const std::string> keys) {
+  constexpr size_t kRowsFirst = 64, kPoints = 16;
+  Laboratory laboratory(shape);
+  RETURN_IF_ERROR(laboratory.Open());
+  MemstoreSizes sizes;
+  double known = 0;
+  for (size_t rows = std::min(kRowsFirst, keys.size());; rows = std::min(2 * rows, keys.size())) {
+    const auto some = keys.first(rows);
+    RETURN_IF_ERROR(laboratory.Put(some, 0, nullptr).status());
+    RETURN_IF_ERROR(laboratory.Flush().status());
+    MemstoreSizes later;
+    const size_t batch_rows = std::min(kBatchRows, std::max<size_t>(1, rows / kPoints));
+    RETURN_IF_ERROR(laboratory.Put(some, 0, &later, batch_rows).status());
+    RETURN_IF_ERROR(laboratory.Flush().status());
+    for (const auto& [count, bytes] : later.points()) {
+      if (count <= known) continue;
+      sizes.Add(count, bytes);
+      known = count;
+    }
+    if (rows == keys.size()) return sizes;
+  }
+}
+
 /// A row took so many bytes in a file of so many.
 struct RowIn {
   double rows, bytes;
@@ -153,12 +179,13 @@ Result<RowCosts> MeasureCosts(const RowShape& shape, std::span<const std::string
   const auto rows = [](size_t count) { return static_cast<double>(count); };
 
   RowCosts costs;
+  ASSIGN_OR_RETURN(costs.memstore, MeasureMemstores(shape, keys));
   Laboratory laboratory(shape);
   RETURN_IF_ERROR(laboratory.Open());
   RETURN_IF_ERROR(laboratory.Put(std::span(keys).first(1), 0, nullptr).status());
   ASSIGN_OR_RETURN(const Laboratory::Written one, laboratory.Flush());
   const double log_before = laboratory.log_bytes(), raw_before = laboratory.raw_bytes();
-  RETURN_IF_ERROR(laboratory.Put(first, 0, &costs.memstore).status());
+  RETURN_IF_ERROR(laboratory.Put(first, 0, nullptr).status());
   costs.raw = (laboratory.raw_bytes() - raw_before) / rows(few);
   costs.log = (laboratory.log_bytes() - log_before) / rows(few);
   ASSIGN_OR_RETURN(costs.again, laboratory.Put(first, 0, nullptr));
@@ -173,11 +200,7 @@ Result<RowCosts> MeasureCosts(const RowShape& shape, std::span<const std::string
     return costs;
   }
   costs.file = std::max(0.0, one.bytes - costs.raw);
-  MemstoreSizes sizes;
-  RETURN_IF_ERROR(laboratory.Put(others, few, &sizes).status());
-  for (const auto& [count, bytes] : sizes.points()) {
-    if (count > rows(few)) costs.memstore.Add(count, bytes);
-  }
+  RETURN_IF_ERROR(laboratory.Put(others, few, nullptr).status());
   ASSIGN_OR_RETURN(const Laboratory::Written more_flushed, laboratory.Flush());
   ASSIGN_OR_RETURN(const Laboratory::Written all_merged, laboratory.Compact());
   if (all_merged.files > 1) {
