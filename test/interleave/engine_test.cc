@@ -157,6 +157,7 @@ BOOST_AUTO_TEST_CASE(ASequenceIsDroppedBesideWhoTakesIds) {
 }
 
 BOOST_AUTO_TEST_CASE(ACopyBesideWritersAndAMerge) { ExploreNamed("ACopyBesideWritersAndAMerge"); }
+BOOST_AUTO_TEST_CASE(ACopyBesideWritersThatWait) { ExploreNamed("ACopyBesideWritersThatWait"); }
 BOOST_AUTO_TEST_CASE(ACopyBesideALoadAndASplit) { ExploreNamed("ACopyBesideALoadAndASplit"); }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -521,6 +521,29 @@ EngineScenario ACopyBesideWritersAndAMerge() {
   return scenario;
 }
 
+// A writer that was let through before the table was stopped waits for a flush, and goes on after
+// the last snapshot.
+EngineScenario ACopyBesideWritersThatWait() {
+  EngineScenario scenario{
+      .name = "ACopyBesideWritersThatWait", .plan = {.tuning = QuietTuning()}, .budget = kAtRandom};
+  scenario.plan.tuning.memstore_bytes = 1;
+  scenario.plan.tuning.memstores_total_bytes = 1;
+  scenario.prepare = [](World& world) { world.Write({{"a", "0"}}); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CopyTable(); }},
+            {[&] {
+               world.Write({{"a", "1"}});
+             },
+             [&] {
+               world.Write({{"b", "1"}});
+             }},
+            {[&] {
+              world.Write({{"c", "1"}});
+            }}};
+  };
+  return scenario;
+}
+
 // Loads and splits beside it.
 EngineScenario ACopyBesideALoadAndASplit() {
   EngineScenario scenario{.name = "ACopyBesideALoadAndASplit", .plan = {.tuning = QuietTuning()}};
@@ -564,7 +587,8 @@ std::vector<EngineScenario> FileScenarios() {
                                            IdsAreTakenWhereASyncFails(),
                                            ASequenceIsDroppedBesideWhoTakesIds(),
                                            ACopyBesideWritersAndAMerge(),
-                                           ACopyBesideALoadAndASplit()};
+                                           ACopyBesideALoadAndASplit(),
+                                           ACopyBesideWritersThatWait()};
   for (EngineScenario& scenario : scenarios) {
     scenario.suite = "interleave_files";
     if (scenario.budget.random == 0) scenario.budget = kUsual;
