@@ -64,11 +64,12 @@ Status CheckSameFields(const RowKeySchema& from, const RowKeySchema& to) {
 // Whether a row of both means the same: former row keys may be gone, indexes may be others.
 bool ShowSameCells(const format::TableRecord& a, const format::TableRecord& b) {
   const auto is_same = [](const format::FamilyRecord& x, const format::FamilyRecord& y) {
-    return x.dropped == y.dropped && x.options.name == y.options.name &&
+    return x.id == y.id && x.dropped == y.dropped && x.options.name == y.options.name &&
            x.options.max_versions == y.options.max_versions &&
            x.options.ttl_micros == y.options.ttl_micros;
   };
   return a.id == b.id && a.name == b.name && a.row_key == b.row_key &&
+         a.last_limits_change() == b.last_limits_change() &&
          std::equal(a.families.begin(), a.families.end(), b.families.begin(), b.families.end(),
                     is_same);
 }
@@ -187,13 +188,16 @@ class EngineImpl::TableCopier {
   std::vector<RowKeyEpochs> keys_;                    // Of the table and of the copy.
   bool expires_ = false;                              // Some cells do.
   std::optional<Snapshot> snapshot_;                  // What the copy has is as of it, or later.
+  std::vector<Snapshot> unfinished_;                  // Of passes since that ended early.
   RowContent content_;                                // Of the copy, as long as nothing expires.
+  RowContent pending_;                                // What the batch changes of it.
   WriteBatch batch_;                                  // For the copy,
   std::vector<WrittenRow> written_;                   // and its rows.
   uint32_t passes_ = 0;
   uint64_t changed_rows_ = 0;
   int64_t pass_micros_ = 0;  // Of the last one that ended.
   int64_t wait_micros_ = 0;
+  bool no_wait_ = false;  // For the copy's own writes: those of the table wait for them.
 };
 
 Status EngineImpl::TableCopier::Run() {
@@ -203,9 +207,10 @@ Status EngineImpl::TableCopier::Run() {
   if (!status.ok()) engine_.DropTable(to_).Ignore("the error of the copy is the one to tell");
   RETURN_IF_ERROR(status);
   cancelled_ = nullptr;
-  if (expires_) {
-    ASSIGN_OR_RETURN(content_, ContentOfTable(*snapshot_));
-  }
+  if (!expires_) return {};
+  // The program has moved over: an error would say that it has not.
+  const Result<RowContent> content = ContentOfTable(*snapshot_);
+  if (content.has_value()) content_ = *content;
   return {};
 }
 
@@ -219,6 +224,10 @@ Status EngineImpl::TableCopier::Prepare() {
                                    ", but the last pass takes some time");
   }
   table_ = table->record;
+  if (engine_.write_stops_.IsStopped(table_->id)) {
+    return Status::Busy("writers of table " + base::Quote(from_) +
+                        " move over to another copy, or have moved");
+  }
   ASSIGN_OR_RETURN(RowKeyEpochs from_keys, KeysOf(*table_, options_.from_row_key));
   keys_.push_back(std::move(from_keys));
   ASSIGN_OR_RETURN(RowKeyEpochs to_keys, RowKeyEpochs::Parse(options_.row_key));
@@ -335,12 +344,16 @@ Result<bool> EngineImpl::TableCopier::LastPass() {
   }));
   const base::Cancellation cancellation(cancelled_, engine_.environment_.clock,
                                         options_.wait_micros_max);
+  const auto is_late = [&] { return Now() - begun > options_.wait_micros_max; };
+  no_wait_ = true;
   const Status passed = Pass(cancellation);
-  if (passed.code() == StatusCode::kOverBudget && Now() - begun > options_.wait_micros_max) {
-    return false;
-  }
+  no_wait_ = false;
+  if (passed.code() == StatusCode::kBusy) return false;  // Its writes would have to wait.
+  if (passed.code() == StatusCode::kOverBudget && is_late()) return false;
   RETURN_IF_ERROR(passed);
   RETURN_IF_ERROR(engine_.queue_->SyncThrough(engine_.queue_->last_sequence()));
+  if (is_late()) return false;
+  RETURN_IF_ERROR(CheckUnchangedTable());
   wait_micros_ = Now() - begun;
   if (options_.switch_over == nullptr) return true;
   RETURN_IF_ERROR(options_.switch_over());
@@ -348,16 +361,27 @@ Result<bool> EngineImpl::TableCopier::LastPass() {
   return true;
 }
 
-// Raises what the copy is as of to a new snapshot.
+// Raises what the copy is as of to a new snapshot. If it ends early, the copy has rows as of that
+// one, which stays registered until a pass has ended: a flush could leave out that they changed
+// again.
 Status EngineImpl::TableCopier::Pass(const base::Cancellation& cancellation) {
   const int64_t begun = Now();
   ++passes_;
+  batch_.Clear();
+  written_.clear();
+  pending_ = {};
   RETURN_IF_ERROR(CheckUnchangedTable());
   ASSIGN_OR_RETURN(Snapshot snapshot, engine_.TakeSnapshot());
-  if (!unique_.empty()) RETURN_IF_ERROR(PassOver(Phase::kRemove, snapshot, cancellation));
-  RETURN_IF_ERROR(PassOver(Phase::kReplace, snapshot, cancellation));
-  RETURN_IF_ERROR(CheckUnchangedTable());
+  Status status;
+  if (!unique_.empty()) status = PassOver(Phase::kRemove, snapshot, cancellation);
+  if (status.ok()) status = PassOver(Phase::kReplace, snapshot, cancellation);
+  if (status.ok()) status = CheckUnchangedTable();
+  if (!status.ok()) {
+    unfinished_.push_back(std::move(snapshot));
+    return status;
+  }
   snapshot_.emplace(std::move(snapshot));
+  unfinished_.clear();
   pass_micros_ = Now() - begun;
   return {};
 }
@@ -410,12 +434,12 @@ Status EngineImpl::TableCopier::CopyRow(Phase phase, const Snapshot& snapshot,
   if (is_equal || (phase == Phase::kRemove && !old.has_value())) return {};
   if (old.has_value()) {
     batch_.DeleteRow(to_, copy.key, NewestTimestamp(old->view()));
-    content_ -= ContentOf(copy.fields, old->view());
+    pending_ -= ContentOf(copy.fields, old->view());
   }
   if (row.has_value() && phase == Phase::kReplace) {
     AddPuts(to_, copy.key, row->view(), &batch_);
     copy.content = ContentOf(copy.fields, row->view());
-    content_ += copy.content;
+    pending_ += copy.content;
   }
   changed_rows_ += phase == Phase::kReplace ? 1 : 0;
   written_.push_back(std::move(copy));
@@ -425,7 +449,9 @@ Status EngineImpl::TableCopier::CopyRow(Phase phase, const Snapshot& snapshot,
 // And reads them again.
 Status EngineImpl::TableCopier::WriteRows(const Snapshot& snapshot) {
   if (written_.empty()) return {};
-  RETURN_IF_ERROR(engine_.Write({.durability = Durability::kBuffered}, batch_));
+  const WriteOptions options{.durability = Durability::kBuffered, .no_wait = no_wait_};
+  RETURN_IF_ERROR(engine_.Write(options, batch_));
+  content_ += std::exchange(pending_, {});
   for (const WrittenRow& written : written_) {
     ASSIGN_OR_RETURN(const std::optional<Row> row, RowOfCopy(snapshot, written.key));
     const RowContent content =
@@ -437,18 +463,26 @@ Status EngineImpl::TableCopier::WriteRows(const Snapshot& snapshot) {
   return {};
 }
 
-// The row of these fields, which has one of its keys.
+// The row of these fields, which has one of its keys. A writer that keeps to a former row key may
+// have made it two.
 Result<std::optional<Row>> EngineImpl::TableCopier::RowOfTable(
     const Snapshot& snapshot, std::span<const RowKeyField> fields) {
   ASSIGN_OR_RETURN(const std::vector<std::string> keys, keys_[0].Keys(fields));
   ReadOptions read = WholeRows();
   read.snapshot = &snapshot;
+  std::optional<Row> found;
   for (const std::string& key : keys) {
     ASSIGN_OR_RETURN(RegionView view, engine_.ViewOfRow(read, from_, key));
     ASSIGN_OR_RETURN(std::optional<Row> row, GetRow(std::move(view), read, key));
-    if (row.has_value()) return row;
+    if (!row.has_value()) continue;
+    if (found.has_value()) {
+      return Status::Conflict("rows " + base::Quote(found->key()) + " and " + base::Quote(key) +
+                              " of table " + base::Quote(from_) +
+                              " have the same fields: rewrite its keys first");
+    }
+    found = std::move(row);
   }
-  return std::optional<Row>();
+  return found;
 }
 
 // As it is now, at the time of the snapshot.

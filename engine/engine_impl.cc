@@ -361,6 +361,12 @@ Status EngineImpl::CreateTableAlone(format::TableRecord record,
   return editor_->Commit(change);
 }
 
+// `table` (may be null) had the name of one that went; another may have got that name in between.
+void EngineImpl::ForgetStop(const Table* table) {
+  if (table == nullptr || database_.regions->Find(table->record->id) != nullptr) return;
+  write_stops_.Forget(table->record->id);
+}
+
 Status EngineImpl::DropTable(std::string_view table) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
@@ -368,7 +374,7 @@ Status EngineImpl::DropTable(std::string_view table) {
   RETURN_IF_ERROR(health_.CheckWritable());
   const std::shared_ptr<const Table> dropped = database_.regions->Find(table);
   RETURN_IF_ERROR(schema_->Drop(table));
-  if (dropped != nullptr) write_stops_.Forget(dropped->record->id);
+  ForgetStop(dropped.get());
   return {};
 }
 
@@ -379,7 +385,7 @@ Status EngineImpl::TruncateTable(std::string_view table) {
   RETURN_IF_ERROR(health_.CheckWritable());
   const std::shared_ptr<const Table> emptied = database_.regions->Find(table);
   RETURN_IF_ERROR(schema_->Truncate(table));
-  if (emptied != nullptr) write_stops_.Forget(emptied->record->id);
+  ForgetStop(emptied.get());
   return {};
 }
 

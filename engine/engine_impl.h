@@ -218,6 +218,7 @@ class EngineImpl final : public Engine {
   Status Close(bool* closed);
   void MergeLittle();
   Status SealLog();
+  void ForgetStop(const Table* table);
   Status CommitCounters();
   Status SyncLog();
   Status ChangeTable(std::string_view table,

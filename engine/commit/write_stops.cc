@@ -24,17 +24,23 @@ bool WriteStops::Stop(format::TableId table) {
 
 void WriteStops::Release(format::TableId table, const Status& verdict) {
   base::MutexLock lock(mutex_);
-  const std::shared_ptr<Stopped> stopped = tables_.at(table);
-  stopped->is_over = true;
-  stopped->verdict = verdict;
+  const auto found = tables_.find(table);
+  if (found == tables_.end()) return;  // The table went meanwhile.
+  found->second->is_over = true;
+  found->second->verdict = verdict;
   if (verdict.ok()) count_.fetch_sub(static_cast<uint32_t>(tables_.erase(table)));
   changed_.NotifyAll();
 }
 
+// What has waited goes on, and finds that the table is gone.
 void WriteStops::Forget(format::TableId table) {
   if (count_.load() == 0) return;
   base::MutexLock lock(mutex_);
+  const auto found = tables_.find(table);
+  if (found == tables_.end()) return;
+  found->second->is_over = true;
   count_.fetch_sub(static_cast<uint32_t>(tables_.erase(table)));
+  changed_.NotifyAll();
 }
 
 bool WriteStops::IsStopped(format::TableId table) const {

@@ -33,7 +33,8 @@ class WriteStops {
   void Delay(format::TableId table, int64_t micros) EXCLUDES(mutex_);
   /// Writes that come to Pass wait from now on. False: the table is stopped already.
   bool Stop(format::TableId table) EXCLUDES(mutex_);
-  /// Requires: the table is stopped. If `verdict` is an error, writes return it from now on.
+  /// If `verdict` is an error, writes of the stopped table return it from now on. Does nothing for
+  /// one that is forgotten.
   void Release(format::TableId table, const Status& verdict) EXCLUDES(mutex_);
   /// The table is gone: nobody has to be refused any more.
   void Forget(format::TableId table) EXCLUDES(mutex_);
