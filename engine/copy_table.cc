@@ -28,6 +28,7 @@
 #include "engine/engine_impl.h"
 #include "engine/query/reader.h"
 #include "engine/read/row_content.h"
+#include "engine/row_key_record.h"
 #include "engine/scan/changed_rows.h"
 #include "tandem/bulk_load.h"
 #include "tandem/row_key.h"
@@ -44,9 +45,9 @@ constexpr int64_t kBackOffMicros = 10'000;
 constexpr int64_t kDelayMicrosMin = 100;
 constexpr int64_t kDelayMicrosMax = 100'000;
 
-Result<RowKeyEpochs> KeysOf(const format::TableRecord& table, const std::string& declaration) {
+Result<RowKeyEpochs> KeysAs(const format::TableRecord& table, const std::string& declaration) {
   if (!declaration.empty()) return RowKeyEpochs::Parse(declaration);
-  if (!table.row_key.empty()) return RowKeyEpochs::Parse(table.row_key, table.former_row_keys);
+  if (!table.row_key.empty()) return KeysOf(table);
   return Status::InvalidArgument("the row keys of table " + base::Quote(table.name) +
                                  " are bytes; from_row_key says what fields they are made of");
 }
@@ -228,7 +229,7 @@ Status EngineImpl::TableCopier::Prepare() {
     return Status::Busy("writers of table " + base::Quote(from_) +
                         " move over to another copy, or have moved");
   }
-  ASSIGN_OR_RETURN(RowKeyEpochs from_keys, KeysOf(*table_, options_.from_row_key));
+  ASSIGN_OR_RETURN(RowKeyEpochs from_keys, KeysAs(*table_, options_.from_row_key));
   keys_.push_back(std::move(from_keys));
   ASSIGN_OR_RETURN(RowKeyEpochs to_keys, RowKeyEpochs::Parse(options_.row_key));
   keys_.push_back(std::move(to_keys));

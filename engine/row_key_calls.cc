@@ -71,12 +71,6 @@ bool HasCells(const Table& table) {
                              [](const auto& region) { return HasCells(*region->version()); });
 }
 
-Result<RowKeyEpochs> KeysOf(const format::TableRecord& table) {
-  if (!table.row_key.empty()) return RowKeyEpochs::Parse(table.row_key, table.former_row_keys);
-  return Status::InvalidArgument("the row keys of table " + base::Quote(table.name) +
-                                 " are bytes, without fields");
-}
-
 Result<std::optional<std::string>> EndOfLeadsOf(const format::TableRecord& table) {
   if (table.former_row_keys.empty()) return std::optional<std::string>();
   ASSIGN_OR_RETURN(const RowKeyEpochs keys, KeysOf(table));

@@ -9,7 +9,6 @@
 #include "base/quote.h"
 #include "base/status_macros.h"
 #include "tandem/limits.h"
-#include "tandem/row_key.h"
 
 namespace tandem::engine {
 namespace {
@@ -71,6 +70,12 @@ Status ChangeRowKeyIn(std::string_view declaration, bool has_cells, format::Tabl
   table->row_key = std::move(text);
   table->former_row_keys = std::move(former);
   return {};
+}
+
+Result<RowKeyEpochs> KeysOf(const format::TableRecord& table) {
+  if (!table.row_key.empty()) return RowKeyEpochs::Parse(table.row_key, table.former_row_keys);
+  return Status::InvalidArgument("the row keys of table " + base::Quote(table.name) +
+                                 " are bytes, without fields");
 }
 
 }  // namespace tandem::engine

@@ -11,7 +11,9 @@ namespace tandem::engine {
 void WriteStops::Delay(format::TableId table, int64_t micros) {
   base::MutexLock lock(mutex_);
   count_.fetch_sub(static_cast<uint32_t>(delays_.erase(table)));
-  if (micros > 0) count_.fetch_add(delays_.emplace(table, micros).second ? 1 : 0);
+  if (micros == 0) return;
+  delays_.emplace(table, micros);
+  count_.fetch_add(1);
 }
 
 bool WriteStops::Stop(format::TableId table) {
