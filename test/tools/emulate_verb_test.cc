@@ -48,12 +48,13 @@ BOOST_AUTO_TEST_CASE(TwoDesignsComeBesideEachOther) {
   BOOST_TEST(Has(run.out, R"("design":"hash+id","rows_put":20000,"regions":4)"));
   const std::string html = Contents(page);
   BOOST_TEST(Has(html, "<title>sequence beside hash+id</title>"));
-  BOOST_TEST(Count(html, "<svg") == 5u);
+  BOOST_TEST(Count(html, "<svg") == 6u);
 
   const ProgramRun table =
       RunProgram({"emulate", "--generator", "sequence", "--keys", "20000", "--beside", "hash+id"});
   BOOST_TEST(Has(table.out, "total "));
   BOOST_TEST(Has(table.out, "rows_in_files "));
+  BOOST_TEST(Has(table.out, "file_median "));
 }
 
 BOOST_AUTO_TEST_CASE(SizesOfHBaseAreListed) {

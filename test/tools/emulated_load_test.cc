@@ -40,6 +40,9 @@ constexpr uint64_t kBatchRows = 100;
 struct Sizes {
   double regions = 0, splits = 0, flushes = 0, merges = 0, disk_bytes = 0, index_bytes = 0;
   double flushed_bytes = 0, written_bytes = 0;  ///< The latter by flushes and merges.
+  /// Means over moments of the second half: regions of a hashed table grow together, so a moment is
+  /// before or after the merges of all.
+  double files = 0, file_bytes = 0;
   /// Of the last twentieth of the rows, the share that the region got which got the most.
   double hottest = 0;
   std::vector<double> region_bytes = {};  ///< By start key.
@@ -83,6 +86,28 @@ double HottestShare(const std::string& design, const std::vector<std::string>& s
   return static_cast<double>(*std::ranges::max_element(rows)) / static_cast<double>(kRows / 20);
 }
 
+class FilesOverTime {
+ public:
+  /// After the row of that number.
+  static bool IsMoment(uint64_t row) {
+    constexpr uint64_t kApart = 7'000;  // A multiple of the rows of a batch.
+    return row > kRows / 2 && (row + 1) % kApart == 0;
+  }
+  void Add(double files, double bytes) {
+    files_ += files;
+    bytes_ += bytes;
+    ++moments_;
+  }
+  void Describe(Sizes* sizes) const {
+    BOOST_REQUIRE(moments_ > 10);
+    sizes->files = files_ / moments_;
+    sizes->file_bytes = bytes_ / files_;
+  }
+
+ private:
+  double files_ = 0, bytes_ = 0, moments_ = 0;
+};
+
 Sizes Predicted(const std::string& design) {
   const emulator::RowShape shape = ShapeOfLoad();
   std::vector<std::string> sample;
@@ -92,7 +117,13 @@ Sizes Predicted(const std::string& design) {
   const auto costs = emulator::MeasureCosts(shape, sample);
   BOOST_REQUIRE_EQUAL(costs.has_value(), true);
   emulator::Store store(engine::TuningFor(OptionsOfLoad()), *costs, {});
-  ForEachKey(design, [&](uint64_t, const std::string& key) { store.Put(key); });
+  FilesOverTime files;
+  ForEachKey(design, [&](uint64_t i, const std::string& key) {
+    store.Put(key);
+    if (!FilesOverTime::IsMoment(i)) return;
+    const emulator::State now = store.Describe();
+    files.Add(static_cast<double>(now.files), now.disk_bytes);
+  });
   store.Flush();
   const emulator::State state = store.Describe();
   Sizes sizes{.regions = static_cast<double>(state.regions),
@@ -109,6 +140,7 @@ Sizes Predicted(const std::string& design) {
     if (!region->start.empty()) starts.push_back(region->start);
   }
   sizes.hottest = HottestShare(design, starts);
+  files.Describe(&sizes);
   return sizes;
 }
 
@@ -151,8 +183,18 @@ class LoadedEngine {
   std::unique_ptr<engine::Engine> engine_;
 };
 
+/// By number: halves of a region share some.
+std::map<uint64_t, FileInfo> FilesOf(const DatabaseInfo& info) {
+  std::map<uint64_t, FileInfo> files;
+  for (const RegionInfo& region : info.tables[0].regions) {
+    for (const FileInfo& file : region.files) files.emplace(file.number, file);
+  }
+  return files;
+}
+
 Sizes Measured(const std::string& design) {
   LoadedEngine loaded;
+  FilesOverTime files_over_time;
   const emulator::RowShape shape = ShapeOfLoad();
   WriteBatch batch;
   ForEachKey(design, [&](uint64_t i, const std::string& key) {
@@ -160,6 +202,11 @@ Sizes Measured(const std::string& design) {
     if ((i + 1) % kBatchRows != 0 && i + 1 != kRows) return;
     loaded.Write(batch);
     batch.Clear();
+    if (!FilesOverTime::IsMoment(i)) return;
+    const std::map<uint64_t, FileInfo> now = FilesOf((*loaded).Info());
+    double bytes = 0;
+    for (const auto& [number, file] : now) bytes += static_cast<double>(file.size_bytes);
+    files_over_time.Add(static_cast<double>(now.size()), bytes);
   });
   loaded.Flush();
   const Statistics counted = (*loaded).GetStatistics();
@@ -170,15 +217,14 @@ Sizes Measured(const std::string& design) {
   sizes.written_bytes = static_cast<double>(counted.flushed_bytes + counted.compacted_bytes);
   const DatabaseInfo info = (*loaded).Info();
   sizes.regions = static_cast<double>(info.tables[0].regions.size());
-  std::map<uint64_t, FileInfo> files;  // Halves of a region share some.
   std::vector<std::string> starts;
   for (const RegionInfo& region : info.tables[0].regions) {
-    for (const FileInfo& file : region.files) files.emplace(file.number, file);
     sizes.region_bytes.push_back(static_cast<double>(region.bytes));
     if (!region.start_key.empty()) starts.push_back(region.start_key);
   }
   sizes.hottest = HottestShare(design, starts);
-  for (const auto& [number, file] : files) {
+  files_over_time.Describe(&sizes);
+  for (const auto& [number, file] : FilesOf(info)) {
     sizes.disk_bytes += static_cast<double>(file.size_bytes);
     sizes.index_bytes += static_cast<double>(file.index_bytes);
   }
@@ -197,6 +243,7 @@ std::string JsonOf(const Sizes& sizes) {
          field("flushes", sizes.flushes) + field("merges", sizes.merges) +
          field("disk_bytes", sizes.disk_bytes) + field("index_bytes", sizes.index_bytes) +
          field("flushed_bytes", sizes.flushed_bytes) + field("written_bytes", sizes.written_bytes) +
+         field("files", sizes.files) + field("file_bytes", sizes.file_bytes) +
          field("hottest", sizes.hottest) + "\"region_bytes\": [" + regions + "]}";
 }
 
@@ -223,6 +270,8 @@ void Compare(const std::string& design) {
   is_near("splits", predicted.splits, measured.splits, 1);
   is_near("bytes on disk", predicted.disk_bytes, measured.disk_bytes);
   is_near("index bytes", predicted.index_bytes, measured.index_bytes);
+  is_near("files", predicted.files, measured.files);
+  is_near("bytes of a file", predicted.file_bytes, measured.file_bytes);
   is_near("bytes written", predicted.written_bytes, measured.written_bytes);
 }
 

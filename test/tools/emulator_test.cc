@@ -110,7 +110,37 @@ BOOST_AUTO_TEST_CASE(RewritesAreThoseOfThePolicy) {
 BOOST_AUTO_TEST_CASE(ASequenceLeavesHalfFullRegions) {
   const State state = Emulated("sequence", 200'000, PlainSizes(10'000));
   BOOST_TEST(state.regions > 200'000 / 10'000 * 3 / 2);
-  BOOST_TEST(AreNear(state.region_bytes_median, 500'000, 0.2), state.region_bytes_median);
+  BOOST_TEST(AreNear(state.region_bytes.median, 500'000, 0.2), state.region_bytes.median);
+}
+
+BOOST_AUTO_TEST_CASE(FilesAreCountedOnceAndMeasured) {
+  // A region of 1,500 rows is split: its halves share its only file.
+  Store store(PlainSizes(1'400), PlainCosts(), {});
+  PutAll(&store, "sequence", 1'500);
+  store.Flush();
+  const State state = store.Describe();
+  BOOST_TEST(state.regions == 2u);
+  BOOST_TEST(state.files >= 1u);
+  uint64_t parts = 0;
+  double bytes = 0;
+  for (const auto& region : store.regions()) {
+    parts += region->files.size();
+    bytes += region->bytes();
+  }
+  BOOST_TEST(state.files < parts);
+  BOOST_TEST(state.file_bytes.least <= state.file_bytes.median);
+  BOOST_TEST(state.file_bytes.median <= state.file_bytes.most);
+  BOOST_TEST(AreNear(state.disk_bytes, bytes, 1e-6));
+  BOOST_TEST(state.file_bytes.most <= state.disk_bytes);
+  BOOST_TEST(AreNear(store.FilesWithHits(1e9), static_cast<double>(state.files), 1e-6));
+  BOOST_TEST(Store(PlainSizes(), PlainCosts(), {}).Describe().file_bytes.most == 0);
+}
+
+BOOST_AUTO_TEST_CASE(ASpreadIsOfSortedSizes) {
+  const emulator::Spread spread = emulator::SpreadOf({5, 1, 9, 3, 7});
+  BOOST_TEST(spread.least == 1);
+  BOOST_TEST(spread.median == 5);
+  BOOST_TEST(spread.most == 9);
 }
 
 BOOST_AUTO_TEST_CASE(RowsByWeightComeOutAsRowsOneByOne) {
@@ -180,7 +210,7 @@ BOOST_AUTO_TEST_CASE(SamplesStayBoundedAndRight) {
   const State state = store.Describe();
   BOOST_TEST(AreNear(state.rows, 3.0 * emulator::kSampledKeysMax, 1e-9));
   // Halves are halves.
-  BOOST_TEST(state.region_bytes.gini < 0.2);
+  BOOST_TEST(state.region_gini < 0.2);
 }
 
 BOOST_AUTO_TEST_CASE(AQueryFindsItsRowsInSomeFiles) {
@@ -325,7 +355,7 @@ BOOST_AUTO_TEST_CASE(ThePageIsWellFormedAndHasBothDesigns) {
   for (size_t at = page.find("<polyline"); at != std::string::npos;
        at = page.find("<polyline", at + 1))
     ++lines;
-  BOOST_TEST(lines == 2 * (3 + 1 + 1 + 2 + 1));
+  BOOST_TEST(lines == 2 * (3 + 3 + 1 + 1 + 2 + 1));
   for (const char* text : {"prefers-color-scheme: dark", "sequence&#60;&#38;&#34;?", "hash+id"}) {
     BOOST_TEST(page.find(text) != std::string::npos, text);
   }

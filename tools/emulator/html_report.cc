@@ -75,9 +75,15 @@ const std::vector<Plot>& Plots() {
       {"Bytes of a region in files",
        "Solid: the median; dashed: the most; dotted: the least.",
        Size,
-       {{"", [](const State& state) { return state.region_bytes_median; }},
+       {{"", [](const State& state) { return state.region_bytes.median; }},
         {"least", [](const State& state) { return state.region_bytes.least; }},
         {"most", [](const State& state) { return state.region_bytes.most; }}}},
+      {"Bytes of a file",
+       "Solid: the median; dashed: the most; dotted: the least.",
+       Size,
+       {{"", [](const State& state) { return state.file_bytes.median; }},
+        {"least", [](const State& state) { return state.file_bytes.least; }},
+        {"most", [](const State& state) { return state.file_bytes.most; }}}},
       {"Regions",
        "",
        Count,
@@ -167,8 +173,13 @@ std::string Table(std::span<const Outcome> outcomes) {
       {"written for each byte flushed",
        [](const Outcome& each) { return Ratio(each.last().written_per_flushed()); }},
       {"Gini of the regions' bytes",
-       [](const Outcome& each) { return Ratio(each.last().region_bytes.gini); }},
+       [](const Outcome& each) { return Ratio(each.last().region_gini); }},
       {"files", [](const Outcome& each) { return Count(static_cast<double>(each.last().files)); }},
+      {"bytes of a file: median, most",
+       [](const Outcome& each) {
+         return Format("{}, {}", Size(each.last().file_bytes.median),
+                       Size(each.last().file_bytes.most));
+       }},
       {"files with rows of a query's hits", [](const Outcome& each) {
          return Format("{:.1f} for {} hits", each.files_with_hits, Count(each.hits));
        }}};

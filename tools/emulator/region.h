@@ -73,6 +73,7 @@ class StoredFile {
   StoredFile(const StoredFile&) = delete;
   StoredFile& operator=(const StoredFile&) = delete;
 
+  double bytes() const { return size_.bytes; }
   const std::string min_key, max_key;
 
  private:

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "compaction/pick.h"
@@ -315,30 +317,42 @@ void Store::ThinSamples() {
   }
 }
 
+Spread SpreadOf(std::vector<double> sizes) {
+  if (sizes.empty()) return {};
+  std::ranges::sort(sizes);
+  return {.least = sizes.front(), .median = sizes[sizes.size() / 2], .most = sizes.back()};
+}
+
 State Store::Describe() const {
   State state{.counters = counters_, .regions = regions_.size(), .disk_bytes = disk_.bytes};
   std::vector<double> sizes;
+  std::unordered_set<const StoredFile*> files;
   for (const auto& region : regions_) {
     const uint64_t runs = RunCount(*region);
     state.runs += runs;
     state.runs_max = std::max(state.runs_max, runs);
-    state.files += region->files.size();
+    for (const FilePart& part : region->files) files.insert(part.file.get());
     state.rows += region->rows();
     sizes.push_back(region->bytes());
   }
   state.index_bytes = disk_.index_bytes;
-  state.region_bytes = row_keys::SkewOf(sizes);
-  std::ranges::sort(sizes);
-  state.region_bytes_median = sizes[sizes.size() / 2];
+  state.region_gini = row_keys::SkewOf(sizes).gini;
+  state.region_bytes = SpreadOf(std::move(sizes));
+  std::vector<double> file_sizes;
+  for (const StoredFile* file : files) file_sizes.push_back(file->bytes());
+  state.files = file_sizes.size();
+  state.file_bytes = SpreadOf(std::move(file_sizes));
   return state;
 }
 
 double Store::FilesWithHits(double hits) const {
+  std::unordered_map<const StoredFile*, double> rows_of;
   double rows = 0, files = 0;
-  for (const auto& region : regions_) rows += region->rows();
   for (const auto& region : regions_) {
-    for (const FilePart& part : region->files) files += 1 - std::pow(1 - part.rows / rows, hits);
+    rows += region->rows();
+    for (const FilePart& part : region->files) rows_of[part.file.get()] += part.rows;
   }
+  for (const auto& [file, its_rows] : rows_of) files += 1 - std::pow(1 - its_rows / rows, hits);
   return files;
 }
 

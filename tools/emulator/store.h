@@ -35,15 +35,23 @@ struct Counters {
   uint64_t runs_max = 0;       ///< Of a region.
 };
 
+/// Of a number of sizes; all 0 where there is none.
+struct Spread {
+  double least = 0, median = 0, most = 0;
+};
+Spread SpreadOf(std::vector<double> sizes);
+
 /// How a table is at a moment.
 struct State {
   Counters counters;
-  uint64_t regions = 0, files = 0, runs = 0;
+  uint64_t regions = 0, runs = 0;
+  uint64_t files = 0;      ///< One that several regions share counts once.
   uint64_t runs_max = 0;  ///< Of a region, now.
   double rows = 0;        ///< In files; one of several files counts in each.
   double disk_bytes = 0, index_bytes = 0;
-  row_keys::Skew region_bytes = {};  ///< In files.
-  double region_bytes_median = 0;
+  Spread file_bytes = {};
+  Spread region_bytes = {};  ///< In files.
+  double region_gini = 0;    ///< Of these.
 
   /// Bytes that flushes and merges wrote for each byte flushed; 0 before the first flush.
   double written_per_flushed() const;

@@ -50,16 +50,17 @@ void WriteCosts(std::span<const Outcome> outcomes, RecordWriter* writer) {
 }
 
 void WriteMoments(std::span<const Outcome> outcomes, RecordWriter* writer) {
-  writer->Begin("moment",
-                {"design", "rows_put", "regions", "splits", "files", "runs_mean", "runs_most",
-                 "disk_bytes", "written", "region_least", "region_median", "region_most", "gini"});
+  writer->Begin("moment", {"design", "rows_put", "regions", "splits", "files", "runs_mean",
+                           "runs_most", "disk_bytes", "written", "region_least", "region_median",
+                           "region_most", "gini", "file_least", "file_median", "file_most"});
   for (const Outcome& each : outcomes) {
     for (const State& state : each.states) {
       writer->Add({each.design, Whole(state.counters.puts), state.regions, state.counters.splits,
                    state.files, MeanRuns(state), state.runs_max, Whole(state.disk_bytes),
                    Rounded(state.written_per_flushed()), Whole(state.region_bytes.least),
-                   Whole(state.region_bytes_median), Whole(state.region_bytes.most),
-                   Rounded(state.region_bytes.gini)});
+                   Whole(state.region_bytes.median), Whole(state.region_bytes.most),
+                   Rounded(state.region_gini), Whole(state.file_bytes.least),
+                   Whole(state.file_bytes.median), Whole(state.file_bytes.most)});
     }
   }
   writer->End();
@@ -80,9 +81,9 @@ std::vector<Property> TotalOf(const Outcome& outcome) {
           {"splits", counted.splits},
           {"joins", counted.joins},
           {"region_least", Whole(state.region_bytes.least)},
-          {"region_median", Whole(state.region_bytes_median)},
+          {"region_median", Whole(state.region_bytes.median)},
           {"region_most", Whole(state.region_bytes.most)},
-          {"gini", Rounded(state.region_bytes.gini)},
+          {"gini", Rounded(state.region_gini)},
           {"flushes", counted.flushes},
           {"merges", counted.merges},
           {"flushed_bytes", Whole(counted.flushed_bytes)},
@@ -90,6 +91,9 @@ std::vector<Property> TotalOf(const Outcome& outcome) {
           {"written", Rounded(state.written_per_flushed())},
           {"written_by_raw", Rounded(written / outcome.raw_bytes())},
           {"files", state.files},
+          {"file_least", Whole(state.file_bytes.least)},
+          {"file_median", Whole(state.file_bytes.median)},
+          {"file_most", Whole(state.file_bytes.most)},
           {"runs_mean", MeanRuns(state)},
           {"runs_most", state.runs_max},
           {"runs_most_ever", counted.runs_max},
