@@ -3,30 +3,17 @@
 // do. Queries collect the row keys of their entries, sort them, and look each up with one cursor;
 // the reader's transaction and cursors are kept and renewed, as its documentation recommends. A few
 // cold rows are read without read-ahead, which would fetch the whole file for them.
-#include <lmdb.h>
-
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "tools/bench/key_value_row.h"
+#include "tools/bench/lmdb_calls.h"
 #include "tools/bench/peers.h"
 
 namespace tandem::bench {
 namespace {
-
-constexpr size_t kMapBytes = 64ull << 30;
-
-void Check(int code) {
-  if (code != MDB_SUCCESS) Fail(std::string("LMDB: ") + mdb_strerror(code));
-}
-
-MDB_val ToVal(std::string_view bytes) { return {bytes.size(), const_cast<char*>(bytes.data())}; }
-
-std::string_view ToView(const MDB_val& val) {
-  return {static_cast<const char*>(val.mv_data), val.mv_size};
-}
 
 struct Databases {
   MDB_env* environment = nullptr;
@@ -55,13 +42,13 @@ class LmdbWriter : public Writer {
   void Update(const W1Update& update) override {
     Begin();
     MDB_val key = ToVal(update.key), found;
-    Check(mdb_get(transaction_, databases_.rows, &key, &found));
+    CheckLmdb(mdb_get(transaction_, databases_.rows, &key, &found));
     // A copy: the pages of a write transaction move under its own changes.
     const std::string old_value(ToView(found));
     const RowColumns old = DecodeRow(old_value);
     ReplaceEntries(old, update, [&](const std::string& before, const std::string& after) {
       MDB_val entry = ToVal(before);
-      Check(mdb_del(transaction_, databases_.index, &entry, nullptr));
+      CheckLmdb(mdb_del(transaction_, databases_.index, &entry, nullptr));
       Put(databases_.index, after, "");
     });
     EncodeRow(RowColumns{update.city, old.payload, update.status, old.ts}, &value_);
@@ -70,18 +57,18 @@ class LmdbWriter : public Writer {
 
   void Commit() override {
     if (transaction_ == nullptr) return;
-    Check(mdb_txn_commit(transaction_));
+    CheckLmdb(mdb_txn_commit(transaction_));
     transaction_ = nullptr;
   }
 
  private:
   void Begin() {
     if (transaction_ == nullptr)
-      Check(mdb_txn_begin(databases_.environment, nullptr, 0, &transaction_));
+      CheckLmdb(mdb_txn_begin(databases_.environment, nullptr, 0, &transaction_));
   }
   void Put(MDB_dbi database, std::string_view key, std::string_view value, unsigned flags = 0) {
     MDB_val name = ToVal(key), data = ToVal(value);
-    Check(mdb_put(transaction_, database, &name, &data, flags));
+    CheckLmdb(mdb_put(transaction_, database, &name, &data, flags));
   }
 
   const Databases databases_;
@@ -93,9 +80,9 @@ class LmdbWriter : public Writer {
 class Reader {
  public:
   explicit Reader(const Databases& databases) {
-    Check(mdb_txn_begin(databases.environment, nullptr, MDB_RDONLY, &transaction_));
-    Check(mdb_cursor_open(transaction_, databases.rows, &rows));
-    Check(mdb_cursor_open(transaction_, databases.index, &index));
+    CheckLmdb(mdb_txn_begin(databases.environment, nullptr, MDB_RDONLY, &transaction_));
+    CheckLmdb(mdb_cursor_open(transaction_, databases.rows, &rows));
+    CheckLmdb(mdb_cursor_open(transaction_, databases.index, &index));
     mdb_txn_reset(transaction_);
   }
   ~Reader() {
@@ -107,9 +94,9 @@ class Reader {
   Reader& operator=(const Reader&) = delete;
 
   void Renew() {
-    Check(mdb_txn_renew(transaction_));
-    Check(mdb_cursor_renew(transaction_, rows));
-    Check(mdb_cursor_renew(transaction_, index));
+    CheckLmdb(mdb_txn_renew(transaction_));
+    CheckLmdb(mdb_cursor_renew(transaction_, rows));
+    CheckLmdb(mdb_cursor_renew(transaction_, index));
   }
   void Reset() { mdb_txn_reset(transaction_); }
 
@@ -136,17 +123,17 @@ class LmdbPeer : public Peer {
  public:
   explicit LmdbPeer(const PeerOptions& options) {
     MDB_env*& environment = databases_.environment;
-    Check(mdb_env_create(&environment));
-    Check(mdb_env_set_mapsize(environment, kMapBytes));
-    Check(mdb_env_set_maxdbs(environment, 2));
+    CheckLmdb(mdb_env_create(&environment));
+    CheckLmdb(mdb_env_set_mapsize(environment, kLmdbMapBytes));
+    CheckLmdb(mdb_env_set_maxdbs(environment, 2));
     const unsigned flags = MDB_NOTLS | (options.synced ? 0 : MDB_NOSYNC) |
                            (options.reads == Reads::kColdFew ? MDB_NORDAHEAD : 0);
-    Check(mdb_env_open(environment, options.path.c_str(), flags, 0600));
+    CheckLmdb(mdb_env_open(environment, options.path.c_str(), flags, 0600));
     MDB_txn* transaction = nullptr;
-    Check(mdb_txn_begin(environment, nullptr, 0, &transaction));
-    Check(mdb_dbi_open(transaction, "rows", MDB_CREATE, &databases_.rows));
-    Check(mdb_dbi_open(transaction, "index", MDB_CREATE, &databases_.index));
-    Check(mdb_txn_commit(transaction));
+    CheckLmdb(mdb_txn_begin(environment, nullptr, 0, &transaction));
+    CheckLmdb(mdb_dbi_open(transaction, "rows", MDB_CREATE, &databases_.rows));
+    CheckLmdb(mdb_dbi_open(transaction, "index", MDB_CREATE, &databases_.index));
+    CheckLmdb(mdb_txn_commit(transaction));
     databases_.indexes = options.indexes;
     reader_ = std::make_unique<Reader>(databases_);
   }
@@ -157,7 +144,7 @@ class LmdbPeer : public Peer {
 
   std::unique_ptr<Writer> NewWriter() override { return std::make_unique<LmdbWriter>(databases_); }
 
-  void Settle() override { Check(mdb_env_sync(databases_.environment, 1)); }
+  void Settle() override { CheckLmdb(mdb_env_sync(databases_.environment, 1)); }
 
   void Query(const std::string& column, const std::string& value, Consumer* consumer) override {
     const auto [low, high] = EntriesOf(column, value);
@@ -206,7 +193,7 @@ class LmdbPeer : public Peer {
     MDB_val name = ToVal(key), value;
     const int code = mdb_cursor_get(reader_->rows, &name, &value, MDB_SET);
     if (code == MDB_NOTFOUND) return;
-    Check(code);
+    CheckLmdb(code);
     ConsumeRow(ToView(value), consumer);
   }
 
@@ -222,7 +209,7 @@ class LmdbPeer : public Peer {
     int code = mdb_cursor_get(reader_->rows, &key, &value, MDB_FIRST);
     for (; code == MDB_SUCCESS; code = mdb_cursor_get(reader_->rows, &key, &value, MDB_NEXT))
       use(ToView(value));
-    if (code != MDB_NOTFOUND) Check(code);
+    if (code != MDB_NOTFOUND) CheckLmdb(code);
   }
 
   // Calls `use` for each of the index entries [low, high).
@@ -234,7 +221,7 @@ class LmdbPeer : public Peer {
       use(key, value);
       code = mdb_cursor_get(reader_->index, &key, &value, MDB_NEXT);
     }
-    if (code != MDB_NOTFOUND) Check(code);
+    if (code != MDB_NOTFOUND) CheckLmdb(code);
   }
 
   // Row keys of the index entries [low, high) are appended to `*keys`, where it is not null.
@@ -256,7 +243,7 @@ class LmdbPeer : public Peer {
     std::sort(keys_.begin(), keys_.end());
     for (const std::string& row : keys_) {
       MDB_val key = ToVal(row), value;
-      Check(mdb_cursor_get(reader_->rows, &key, &value, MDB_SET));
+      CheckLmdb(mdb_cursor_get(reader_->rows, &key, &value, MDB_SET));
       consume(ToView(value), consumer);
     }
   }

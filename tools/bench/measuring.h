@@ -62,6 +62,7 @@ void MeasureCold(const Arguments& arguments);      ///< Cold read number argumen
 void MeasureUpdates(const Arguments& arguments);   ///< Updates, and queries beside writers.
 void MeasureCommits(const Arguments& arguments);   ///< Synced commits of single rows.
 void MeasureTails(const Arguments& arguments);     ///< How long each batch of a load takes.
+void MeasureCounters(const Arguments& arguments);   ///< Increments and transfers; not LevelDB.
 void MeasureLarge(const Arguments& arguments);     ///< Rows of 20 KB, a hundredth as many.
 void MeasureOpen(const Arguments& arguments);      ///< Opening what was closed.
 void WriteAndDie(const Arguments& arguments);      ///< Leaves a log behind by killing itself.

@@ -88,6 +88,11 @@ std::vector<Phase> PhasesOfKinds() {
       {"page 100,000 by key", "answers", Unit::kMicros},
       {"page 100,000 by ts", "answers", Unit::kMicros},
       {"late page of a status", "answers", Unit::kMicros},
+      {"blind puts, 8 threads", "counters"},
+      {"increments, 8 threads", "counters"},
+      {"increments of one row, 1 thread", "counters"},
+      {"increments of one row, 8 threads", "counters"},
+      {"transfers, 8 threads", "counters"},
       {"plans worse than another", "grid", Unit::kNumber},
       {"the worst of them, times", "grid", Unit::kNumber},
   };
@@ -171,6 +176,9 @@ std::vector<Goal> GoalsOfKinds() {
       {"page 100,000 by key", Against::kLimit, 200},
       {"page 100,000 by ts", Against::kLimit, 200},
       {"late page of a status", Against::kLimit, 200},
+      {"increments, 8 threads", Against::kOwnPhase, 0.7, "blind puts, 8 threads"},
+      {"increments of one row, 8 threads", Against::kOwnPhase, 4,
+       "increments of one row, 1 thread"},
       {"plans worse than another", Against::kLimit, 0},
   };
 }
@@ -259,6 +267,7 @@ std::vector<std::string> Families() {
 bool IsMeasured(std::string_view family, std::string_view engine) {
   if (engine == "tandem") return true;
   if (family == "text" || family == "answers") return engine == "sqlite";
+  if (family == "counters") return engine != "leveldb";
   return family != "unmerged" && family != "bulk" && family != "grid";
 }
 

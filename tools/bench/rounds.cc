@@ -46,7 +46,7 @@ class EngineRound {
     if (arguments_.Wants("indexes")) {
       for (size_t item = 0; item < std::size(kIndexSets); ++item) RunFresh({"indexes"}, item);
     }
-    for (const char* family : {"text", "unmerged", "bulk", "answers", "grid"}) {
+    for (const char* family : {"text", "unmerged", "bulk", "answers", "grid", "counters"}) {
       if (arguments_.Wants(family) && IsMeasured(family, engine)) RunFresh({family});
     }
     std::filesystem::remove_all(path_);
@@ -128,12 +128,12 @@ Figures RunRounds(const Arguments& arguments, const std::string& program) {
 
 void RunGroup(const Arguments& arguments) {
   const std::map<std::string, void (*)(const Arguments&)> groups = {
-      {"warm", MeasureWarm},        {"plain", MeasurePlain},     {"cold", MeasureCold},
-      {"update", MeasureUpdates},   {"commits", MeasureCommits}, {"open", MeasureOpen},
-      {"die", WriteAndDie},         {"reopen", MeasureReopen},   {"unmerged", MeasureUnmerged},
-      {"indexes", MeasureIndexSet}, {"bulk", MeasureBulk},       {"text", MeasureTitles},
-      {"answers", MeasureAnswers},  {"grid", MeasureGrid},       {"tails", MeasureTails},
-      {"large", MeasureLarge}};
+      {"warm", MeasureWarm},        {"plain", MeasurePlain},      {"cold", MeasureCold},
+      {"update", MeasureUpdates},   {"commits", MeasureCommits},  {"open", MeasureOpen},
+      {"die", WriteAndDie},         {"reopen", MeasureReopen},    {"unmerged", MeasureUnmerged},
+      {"indexes", MeasureIndexSet}, {"bulk", MeasureBulk},        {"text", MeasureTitles},
+      {"answers", MeasureAnswers},  {"grid", MeasureGrid},        {"tails", MeasureTails},
+      {"large", MeasureLarge},      {"counters", MeasureCounters}};
   const auto group = groups.find(arguments.child);
   if (group == groups.end()) Fail("unknown group '" + arguments.child + "'");
   UseTwoProcessors();
