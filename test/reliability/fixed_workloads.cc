@@ -53,6 +53,9 @@ class Script {
   Script& InTransaction(Durability durability, std::vector<ModelOperation> batch) {
     return Add({.batch = std::move(batch), .durability = durability, .in_transaction = true});
   }
+  Script& Checked(Durability durability, std::vector<ModelOperation> batch) {
+    return Add({.batch = std::move(batch), .durability = durability, .in_check = true});
+  }
   Script& InBulk(std::vector<ModelOperation> batch) {
     return Add({.batch = std::move(batch), .durability = Durability::kSynced, .in_bulk = true});
   }
@@ -445,6 +448,22 @@ Workload Transactions(uint64_t seed) {
       .Done();
 }
 
+// The row of the condition is unlogged, in a memstore, in a file, absent, and of another table.
+Workload CheckedWrites(uint64_t seed) {
+  return Script("checked-writes", seed)
+      .Create(Table("t", 2))
+      .Unlogged("t")
+      .Write(Durability::kMemory, {Put("p", {{"c", "1"}}), Put("q", {{"c", "1"}})})
+      .Checked(Durability::kSynced, {Put("p", {{"c", "2"}}), Put("r", {{"c", "2"}})})
+      .Flush()
+      .Checked(Durability::kWritten, {Put("q", {{"n", "3"}}), Delete(Kind::kDeleteCell, "p", "c")})
+      .Write(Durability::kMemory, {Put("p", {{"c", "3"}})})
+      .Checked(Durability::kSynced, {Put("x", {{"c", "4"}}), Put("p", {{"c", "5"}})})
+      .Reopen()
+      .Checked(Durability::kBuffered, {Put("p", {{"c", "6"}})})
+      .Done();
+}
+
 // Over rows in memory, in a file, and of two regions.
 Workload BulkLoads(uint64_t seed) {
   return Script("bulk loads", seed)
@@ -648,7 +667,7 @@ std::vector<Workload> FixedWorkloads(uint64_t seed) {
       Families,     BackgroundFlushes,  ManifestRoll, MemoryBatches,     ManySegments,
       Splits,       MemoryBatchesSplit, RegionMerges, Removals,          FamiliesThatGo,
       Indexes,      BulkLoads,          TableCopies,  NamedSnapshots,    ObservedWrites,
-      RaisedLimits, UniqueValues,       GlobalLoads};
+      RaisedLimits, UniqueValues,       GlobalLoads,  CheckedWrites};
   std::vector<Workload> workloads;
   for (const auto make : kMakers) workloads.push_back(make(100 * seed + workloads.size()));
   return workloads;

@@ -139,7 +139,8 @@ void History::Writing(const Step& step, int64_t now_micros) {
                   .micros = now_micros,
                   .follows_deletion = lanes_[current_].tried_deletion});
   lanes_[current_].tried_deletion |=
-      step.in_transaction || !std::all_of(step.batch.begin(), step.batch.end(), SurelyWrites);
+      step.in_transaction || step.in_check ||
+      !std::all_of(step.batch.begin(), step.batch.end(), SurelyWrites);
   takes_time_ = true;
   if (open.size() > kOpenMax) open.erase(open.begin());
 }

@@ -198,7 +198,23 @@ Status Runner::Apply(const Step& step) {
   }
   WriteBatch batch;
   for (const test::ModelOperation& operation : step.batch) operation.AddTo(&batch);
+  if (step.in_check) return ApplyIfAbsent(step.batch[0], {.durability = step.durability}, batch);
   return engine.Write({.durability = step.durability}, batch);
+}
+
+// Once with a condition that does not hold, and then with one that does.
+Status Runner::ApplyIfAbsent(const test::ModelOperation& first, const WriteOptions& options,
+                             const WriteBatch& batch) {
+  constexpr const char* kAbsent = "absent";
+  for (const bool holds : {false, true}) {
+    const Predicate condition = holds ? Predicate::IsNull(kAbsent) : Predicate::Equal(kAbsent, "1");
+    ASSIGN_OR_RETURN(const bool applied, machine_.engine().CheckAndMutate(
+                                             options, first.table, first.row, condition, batch));
+    if (applied == holds) continue;
+    return Status::InvalidArgument(condition.ToString() + (holds ? " does not hold" : " holds") +
+                                   " of an absent column");
+  }
+  return {};
 }
 
 Status Runner::Write(const Step& step) {

@@ -22,6 +22,8 @@ class Runner {
  private:
   Status Write(const Step& step);
   Status Apply(const Step& step);
+  Status ApplyIfAbsent(const test::ModelOperation& first, const WriteOptions& options,
+                       const WriteBatch& batch);
   Status Split(const Step& step);
   Status MergeRegions(const Step& step);
   Status Remove(const Step& step);

@@ -99,8 +99,9 @@ Step RandomWrite(const std::vector<TablePlan>& plans, const TablePlan& plan, Dic
   const bool reads = std::any_of(step.batch.begin(), step.batch.end(),
                                  [](const ModelOperation& operation) { return operation.reads(); });
   step.in_transaction = !in_memory && !reads && dice->Chance(33);
-  step.in_bulk =
-      !step.in_transaction && !plan.unlogged && test::MayBeLoaded(step.batch) && dice->Chance(25);
+  step.in_check = !in_memory && !step.in_transaction && dice->Chance(25);
+  step.in_bulk = !step.in_transaction && !step.in_check && !plan.unlogged &&
+                 test::MayBeLoaded(step.batch) && dice->Chance(25);
   if (step.in_bulk) step.durability = Durability::kSynced;
   return step;
 }
@@ -159,6 +160,7 @@ std::string Step::Describe() const {
                                     "close and reopen"};
   std::string text = kNames[static_cast<int>(kind)];
   if (in_transaction) text += " in a transaction";
+  if (in_check) text += " by a check";
   if (in_bulk) text += " in bulk";
   if (kind == Kind::kWrite) text += std::string(" ") + DurabilityName(durability) + ":";
   for (const ModelOperation& operation : batch) text += " " + operation.Describe() + ";";

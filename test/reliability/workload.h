@@ -35,6 +35,7 @@ struct Step {
   std::vector<test::ModelOperation> batch{};     ///< kWrite.
   Durability durability = Durability::kWritten;  ///< kWrite.
   bool in_transaction = false;  ///< kWrite: one that reads each row first. None of the batch reads.
+  bool in_check = false;        ///< kWrite: if the row of the first lacks a column, which it does.
   bool in_bulk = false;         ///< kWrite: a bulk load. MayBeLoaded(batch).
   std::string table{};          ///< kCreateTable, kCompact, kFlush; empty for all.
   std::string key{};            ///< kSplit, kMergeRegions, kToggleSnapshot.

@@ -12,9 +12,14 @@ namespace tandem::stress {
 
 /// How a counter is incremented.
 struct SumIncrement {
+  enum class Way : uint8_t {
+    kIncrement,
+    kTransaction,  ///< Reads it and puts the sum.
+    kCheck,        ///< Reads it and puts the sum if it still has what was read (CheckAndMutate).
+  };
   uint32_t counter = 0;
   Durability durability = Durability::kWritten;
-  bool in_transaction = false;  ///< By one that reads it and puts the sum.
+  Way way = Way::kIncrement;
 };
 /// Increments both counters of a row. `*last` is what the thread's last increment of it returned.
 Status IncrementSum(const Stressed& stressed, const SumIncrement& increment, uint64_t* last);

@@ -67,9 +67,11 @@ Durability Worker::Level() {
 Status Worker::Increment() {
   const auto counter = static_cast<uint32_t>(dice_.Below(kCounters));
   const Durability durability = Level();
-  return IncrementSum(
-      stressed_, {.counter = counter, .durability = durability, .in_transaction = dice_.Chance(30)},
-      &sums_[counter]);
+  using Way = SumIncrement::Way;
+  const Way way =
+      dice_.Pick(std::vector{Way::kIncrement, Way::kIncrement, Way::kTransaction, Way::kCheck});
+  return IncrementSum(stressed_, {.counter = counter, .durability = durability, .way = way},
+                      &sums_[counter]);
 }
 
 Status Worker::Echoes() {
