@@ -207,7 +207,11 @@ class DeclarationParser {
     RETURN_IF_ERROR(words_.Expect(","));
     ASSIGN_OR_RETURN(part->count, is_hash ? TakeNumber("a number of bytes", kHashBytesMax)
                                           : TakeNumber("a number", kBucketsMax));
-    return is_hash && words_.TakeIf(",") ? ParseHashName() : Status();
+    if (!words_.TakeIf(",")) return {};
+    if (is_hash) return ParseHashName();
+    ASSIGN_OR_RETURN(part->sub_partitions,
+                     TakeNumber("a number of parts of each partition", kBucketsMax / part->count));
+    return {};
   }
 
   Status ParseHashName() {
@@ -292,7 +296,9 @@ void AppendPart(const RowKeyPart& part, std::string* text) {
       *text += "hash(" + part.field + ", " + count + ")";
       return;
     case Kind::kMod:
-      *text += "mod(" + part.field + ", " + count + ")";
+      *text += "mod(" + part.field + ", " + count;
+      if (part.sub_partitions > 1) *text += ", " + std::to_string(part.sub_partitions);
+      *text += ")";
       return;
     case Kind::kField:
       if (part.reversed) *text += "reverse(" + part.field + "), ";

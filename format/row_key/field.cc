@@ -23,6 +23,9 @@ Status Wrong(const RowKeyPart& field, std::string_view value, const std::string&
                                  base::Quote(value) + " " + why);
 }
 
+// Bytes that one of `count` numbers takes.
+size_t BucketBytes(uint32_t count) { return count <= 256 ? 1 : 2; }
+
 bool IsText(RowKeyType type) { return type == RowKeyType::kText; }
 bool IsBytesOrText(RowKeyType type) { return IsText(type) || type == RowKeyType::kBytes; }
 
@@ -170,13 +173,41 @@ std::optional<std::string> TakeAscending(const RowKeyPart& field, bool has_end,
   return is_text ? bytes : std::nullopt;
 }
 
+// One of `count` numbers, from 0 on.
+void AppendNumber(uint32_t number, uint32_t count, std::string* out) {
+  if (BucketBytes(count) == 2) out->push_back(static_cast<char>(number >> 8));
+  out->push_back(static_cast<char>(number));
+}
+
+// From 0 on. Requires: the field is a number.
+uint32_t Modulo(const RowKeyPart& field, std::string_view plain, uint32_t count) {
+  const uint64_t bits = LoadBigEndian(plain);
+  if (field.type == RowKeyType::kUint64) return static_cast<uint32_t>(bits % count);
+  const int64_t rest = static_cast<int64_t>(bits ^ kSignBit) % int64_t{count};
+  return static_cast<uint32_t>(rest < 0 ? rest + count : rest);
+}
+
 }  // namespace
+
+void AppendBucket(const RowKeyPart& part, uint32_t bucket, std::string* out) {
+  AppendNumber(bucket / part.sub_partitions, part.count, out);
+  if (part.sub_partitions > 1) {
+    AppendNumber(bucket % part.sub_partitions, part.sub_partitions, out);
+  }
+}
+
+// The number modulo N * M has both: modulo N it is the partition, divided by N the part.
+uint32_t BucketOf(const RowKeyPart& mod, const RowKeyPart& field, std::string_view plain) {
+  const uint32_t rest = Modulo(field, plain, BucketsOf(mod));
+  return rest % mod.count * mod.sub_partitions + rest / mod.count;
+}
 
 size_t LeadBytes(const std::vector<RowKeyPart>& parts) {
   size_t bytes = 0;
   for (const RowKeyPart& part : parts) {
     if (part.kind == RowKeyPart::Kind::kField) continue;
     bytes += part.kind == RowKeyPart::Kind::kHash ? part.count : BucketBytes(part.count);
+    if (part.sub_partitions > 1) bytes += BucketBytes(part.sub_partitions);
   }
   return bytes;
 }
@@ -199,8 +230,7 @@ std::optional<std::string> EndOfLeads(std::span<const RowKeySchema> schemas) {
     if (has_none(schema)) continue;
     const uint32_t count = schema.parts().front().count;
     std::string own;
-    if (BucketBytes(count) == 2) own.push_back(static_cast<char>(count >> 8));
-    own.push_back(static_cast<char>(count));
+    AppendNumber(count, count, &own);
     end = std::max(end, own);
   }
   return end;
@@ -240,13 +270,6 @@ std::string ValueText(const RowKeyPart& field, std::string_view plain) {
   if (field.type == RowKeyType::kUint64) return std::to_string(LoadBigEndian(plain));
   if (!IsNumber(field.type)) return std::string(plain);
   return std::to_string(static_cast<int64_t>(LoadBigEndian(plain) ^ kSignBit));
-}
-
-uint32_t Modulo(const RowKeyPart& field, std::string_view plain, uint32_t count) {
-  const uint64_t bits = LoadBigEndian(plain);
-  if (field.type == RowKeyType::kUint64) return static_cast<uint32_t>(bits % count);
-  const int64_t rest = static_cast<int64_t>(bits ^ kSignBit) % int64_t{count};
-  return static_cast<uint32_t>(rest < 0 ? rest + count : rest);
 }
 
 void AppendEncoded(const RowKeyPart& field, std::string_view plain, bool is_last,

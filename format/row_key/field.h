@@ -22,8 +22,13 @@
 
 namespace tandem::format {
 
-/// Bytes that a salt or a modulus takes.
-inline size_t BucketBytes(uint32_t count) { return count <= 256 ? 1 : 2; }
+/// How many values a salt or a modulus may have. They are numbered in the order of their bytes: part
+/// j of partition i of mod(F, N, M) is number i * M + j.
+inline uint32_t BucketsOf(const RowKeyPart& part) { return part.count * part.sub_partitions; }
+/// Appends the value with this number.
+void AppendBucket(const RowKeyPart& part, uint32_t bucket, std::string* out);
+/// The number of a modulus whose field has these plain bytes. Requires: the field is a number.
+uint32_t BucketOf(const RowKeyPart& mod, const RowKeyPart& field, std::string_view plain);
 
 /// Bytes before the fields.
 size_t LeadBytes(const std::vector<RowKeyPart>& parts);
@@ -42,8 +47,6 @@ bool IsNumber(RowKeyType type);
 Result<std::string> PlainBytes(const RowKeyPart& field, std::string_view value);
 /// The value that has these plain bytes. Requires: TakeEncoded returned them.
 std::string ValueText(const RowKeyPart& field, std::string_view plain);
-/// The number modulo `count`, from 0 on. Requires: the field is a number.
-uint32_t Modulo(const RowKeyPart& field, std::string_view plain, uint32_t count);
 
 /// Appends the encoding. `is_last`: nothing follows in the key.
 void AppendEncoded(const RowKeyPart& field, std::string_view plain, bool is_last, std::string* out);

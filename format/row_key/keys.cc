@@ -31,12 +31,6 @@ Status NoField(const RowKeySchema& schema, std::string_view name) {
                  Joined(schema.fields()));
 }
 
-// A salt or a modulus.
-void AppendBucket(uint32_t bucket, uint32_t count, std::string* out) {
-  if (format::BucketBytes(count) == 2) out->push_back(static_cast<char>(bucket >> 8));
-  out->push_back(static_cast<char>(bucket));
-}
-
 uint32_t SaltOf(std::string_view rest, uint32_t count) {
   return static_cast<uint32_t>(format::Hash64(rest) % count);
 }
@@ -111,16 +105,17 @@ class FieldValues {
   std::vector<std::optional<std::string>> plain_;
 };
 
-// Hash and moduli of a key whose fields are all there.
+// A hash or a modulus of field `i`, which is there.
+void AppendMadeOf(const RowKeyPart& part, const FieldValues& values, size_t i, std::string* out) {
+  if (part.kind == Kind::kHash) return AppendHash(*values.plain(i), part.count, out);
+  format::AppendBucket(part, format::BucketOf(part, values.field(i), *values.plain(i)), out);
+}
+
+// Hashes and moduli of a key whose fields are all there.
 void AppendLead(const std::vector<RowKeyPart>& parts, const FieldValues& values, std::string* out) {
   for (const RowKeyPart& part : parts) {
     if (part.kind != Kind::kHash && part.kind != Kind::kMod) continue;
-    const size_t i = values.IndexOf(part.field);
-    if (part.kind == Kind::kHash) {
-      AppendHash(*values.plain(i), part.count, out);
-    } else {
-      AppendBucket(format::Modulo(values.field(i), *values.plain(i), part.count), part.count, out);
-    }
+    AppendMadeOf(part, values, values.IndexOf(part.field), out);
   }
 }
 
@@ -131,7 +126,7 @@ std::string KeyOf(const std::vector<RowKeyPart>& parts, const FieldValues& value
   rest += values.Encoded(values.field_count());
   if (parts.front().kind != Kind::kSalt) return rest;
   std::string key;
-  AppendBucket(SaltOf(rest, parts.front().count), parts.front().count, &key);
+  format::AppendBucket(parts.front(), SaltOf(rest, parts.front().count), &key);
   return key + rest;
 }
 
@@ -142,27 +137,21 @@ class Leads {
 
   Status Add(const RowKeyPart& part) {
     if (part.kind == Kind::kField) return {};
-    if (part.kind == Kind::kSalt) return Multiply(part.count);
+    if (part.kind == Kind::kSalt) return Multiply(part);
     const size_t i = values_.IndexOf(part.field);
     if (!values_.plain(i).has_value()) {
-      if (part.kind == Kind::kMod) return Multiply(part.count);
+      if (part.kind == Kind::kMod) return Multiply(part);
       return Invalid("the keys begin with a hash of field " + base::Quote(part.field) +
                      ", so its value is needed; without it all keys have to be read");
     }
-    for (std::string& lead : leads_) {
-      if (part.kind == Kind::kHash) {
-        AppendHash(*values_.plain(i), part.count, &lead);
-      } else {
-        AppendBucket(format::Modulo(values_.field(i), *values_.plain(i), part.count), part.count,
-                     &lead);
-      }
-    }
+    for (std::string& lead : leads_) AppendMadeOf(part, values_, i, &lead);
     return {};
   }
   const std::vector<std::string>& all() const { return leads_; }
 
  private:
-  Status Multiply(uint32_t count) {
+  Status Multiply(const RowKeyPart& part) {
+    const uint32_t count = format::BucketsOf(part);
     if (leads_.size() * count > kRowKeyRangesMax) {
       return Invalid("the keys are in more than " + std::to_string(kRowKeyRangesMax) +
                      " ranges; give more fields");
@@ -170,7 +159,7 @@ class Leads {
     std::vector<std::string> multiplied;
     for (const std::string& lead : leads_) {
       for (uint32_t bucket = 0; bucket < count; ++bucket) {
-        AppendBucket(bucket, count, &multiplied.emplace_back(lead));
+        format::AppendBucket(part, bucket, &multiplied.emplace_back(lead));
       }
     }
     leads_ = std::move(multiplied);

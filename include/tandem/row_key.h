@@ -16,11 +16,14 @@
 //   salt(N)               first of all: XXH3-64 of the rest of the key, modulo N. It depends on the
 //                         key alone, so a get stays one get.
 //   hash(FIELD, N[, xxh3])  the first N bytes of XXH3-64 of a field, 1 to 8
-//   mod(FIELD, N)         a field that is a number or a time, modulo N
+//   mod(FIELD, N[, M])    a field that is a number or a time, modulo N: its partition; with M, then
+//                         FIELD / N, modulo M: the part of the partition. Ids that follow one
+//                         another go to N partitions in turn, and those of one to its M parts.
 //
 // salt, hash and mod come before all fields. N of salt and mod is 1 to 65,535; up to 256 it takes
-// one byte of the key, else two. Keywords and types may be in any case. docs/format.md, 9.2, has
-// the bytes.
+// one byte of the key, else two. M is the same, with at most 65,535 parts of all partitions;
+// mod(FIELD, N, 1) is mod(FIELD, N). Keywords and types may be in any case. docs/format.md, 9.2,
+// has the bytes.
 //
 // Values of fields are text, as conditions have them: decimal numbers; microseconds since 1970, RFC
 // 3339 or a date alone (UTC); 36 characters or 32 hex digits of a UUID. Text and bytes are as they
@@ -53,6 +56,8 @@ struct RowKeyPart {
   Kind kind = Kind::kField;
   std::string field = {};  ///< Its name; of kHash and kMod: the field that they are made of.
   uint32_t count = 0;      ///< Of kSalt and kMod: N. Of kHash: its bytes.
+  /// Of kMod: M, the parts of each of the N partitions; 1: they have none.
+  uint32_t sub_partitions = 1;
   RowKeyType type = RowKeyType::kText;
   uint32_t width_bytes = 0;  ///< Of text(N) and bytes(N); 0: without N.
   bool descending = false;

@@ -45,6 +45,7 @@ BOOST_AUTO_TEST_CASE(SaltedTablesEqualPlainOnesAtEverySnapshot) {
   for (const char* declaration :
        {"salt(4), user:text, at:int64", "salt(300), user:text, at:int64",
         "mod(at, 7), user:text, at:int64", "salt(2), mod(at, 3), user:text, at:int64",
+        "mod(at, 3, 4), user:text, at:int64", "salt(2), mod(at, 2, 300), user:text, at:int64",
         "salt(1), user:text, at:int64", "hash(user, 2), user:text, at:int64",
         "salt(3), hash(user, 1), user:text, at:int64"}) {
     Twins twins(declaration, ++seed);

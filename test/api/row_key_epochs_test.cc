@@ -231,9 +231,11 @@ BOOST_AUTO_TEST_CASE(RandomTablesEqualPlainOnesAtEverySnapshot) {
   TestRandom random("row_key_epochs");
   const std::vector<std::string> salted = {"salt(4)", "salt(9)", "mod(at, 7)", "salt(200)",
                                            "mod(at, 30)"};
-  const std::vector<std::string> two_bytes = {"salt(300)", "salt(2), mod(at, 3)", "salt(1000)"};
+  const std::vector<std::string> two_bytes = {"salt(300)", "salt(2), mod(at, 3)", "mod(at, 3, 4)",
+                                              "salt(1000)", "mod(at, 4, 3)"};
   const std::vector<std::string> plain_at_first = {"", "salt(4)", "salt(60)", "mod(at, 7)"};
-  const std::vector<std::string> plain_then_two = {"", "salt(300)", "salt(8), mod(at, 5)"};
+  const std::vector<std::string> plain_then_two = {"", "salt(300)", "salt(8), mod(at, 5)",
+                                                   "mod(at, 6, 5)"};
   for (const auto& leads : {salted, two_bytes, plain_at_first, plain_then_two}) {
     RandomTwins twins(leads, &random);
     for (int i = 0; i < 80; ++i) {
@@ -409,6 +411,9 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeToldApartIsRefused) {
   BOOST_TEST(twins.Former().empty());
   BOOST_TEST(change(Led("salt(300)")) ==
              "Unsupported: table 't': row keys 'salt(4), user:text, at:int64' and 'salt(300), "
+             "user:text, at:int64' could not be told apart: 1 and 2 bytes lead them");
+  BOOST_TEST(change(Led("mod(at, 2, 2)")) ==
+             "Unsupported: table 't': row keys 'salt(4), user:text, at:int64' and 'mod(at, 2, 2), "
              "user:text, at:int64' could not be told apart: 1 and 2 bytes lead them");
   BOOST_TEST(change(kFields).starts_with("Unsupported"));
   BOOST_TEST(change("").starts_with("Unsupported"));

@@ -359,6 +359,52 @@ BOOST_AUTO_TEST_CASE(AModulusOfALaterFieldMakesARangeEach) {
   }
 }
 
+// A number in as many bytes as those below `count` need.
+std::string BytesOf(uint64_t number, uint64_t count) {
+  return EncodeUint64Be(number).substr(count > 256 ? 6 : 7);
+}
+
+// Against division by rounding down, in numbers that hold any of the three types.
+BOOST_AUTO_TEST_CASE(PartsOfPartitionsAreNeighbours) {
+  using Wide = __int128;
+  TestRandom random("PartsOfPartitionsAreNeighbours");
+  const auto floor_div = [](Wide x, Wide y) { return x / y - (x % y < 0 ? 1 : 0); };
+  for (const auto& [n, m] :
+       {std::pair{4, 3}, {1, 257}, {257, 2}, {256, 255}, {65'535, 1}, {7, 7}}) {
+    for (const std::string type : {"int64", "uint64", "timestamp"}) {
+      const std::string fields = "a:text, id:" + type + (random.OneIn(2) ? " desc" : "");
+      const RowKeySchema plain = Parsed(fields);
+      const RowKeySchema schema =
+          Parsed("mod(id, " + std::to_string(n) + ", " + std::to_string(m) + "), " + fields);
+      for (int i = 0; i < 300; ++i) {
+        const Sample id = RandomValue(random, type);
+        const Wide number = type == "uint64" ? Wide{std::get<uint64_t>(id.order)}
+                                             : Wide{std::get<int64_t>(id.order)};
+        const Wide quotient = floor_div(number, n);
+        const auto partition = static_cast<uint64_t>(number - quotient * n);
+        const auto part = static_cast<uint64_t>(quotient - floor_div(quotient, m) * m);
+        const Fields values = {{"a", random.Text(3, "xyz")}, {"id", id.text}};
+        const std::string key = KeyOf(schema, values);
+        std::string lead = BytesOf(partition, static_cast<uint64_t>(n));
+        if (m > 1) lead += BytesOf(part, static_cast<uint64_t>(m));
+        BOOST_REQUIRE_EQUAL(test::Hex(key), test::Hex(lead + KeyOf(plain, values)));
+        BOOST_REQUIRE((*schema.Decode(key) == values));
+        BOOST_REQUIRE_EQUAL(schema.Ranges(values)->size(), 1u);
+      }
+      // Without the number each part is a range; together they have what the plain range has.
+      const auto ranges = schema.Between(Fields{{"a", "x"}}, {.field = "id", .from = "5"});
+      BOOST_REQUIRE_EQUAL(ranges->size(), static_cast<size_t>(n) * static_cast<size_t>(m));
+      BOOST_TEST(std::ranges::is_sorted(*ranges, {}, &RowRange::start));
+      for (int i = 0; i < 20; ++i) {
+        const Fields values = {{"a", random.OneIn(2) ? "x" : "y"},
+                               {"id", std::to_string(random.Below(10))}};
+        const bool expected = values[0].value == "x" && std::stoi(values[1].value) >= 5;
+        BOOST_TEST(Holds(*ranges, KeyOf(schema, values)) == expected);
+      }
+    }
+  }
+}
+
 // What decodes is what its fields encode to, so no two keys show as the same fields.
 BOOST_AUTO_TEST_CASE(DamagedKeysNeverPassForOthers) {
   TestRandom random("DamagedKeysNeverPassForOthers");
@@ -380,6 +426,24 @@ BOOST_AUTO_TEST_CASE(DamagedKeysNeverPassForOthers) {
   }
 }
 
+// Every other partition and part in the place of the right ones.
+BOOST_AUTO_TEST_CASE(AKeyInAnotherPartIsNone) {
+  const RowKeySchema schema = Parsed("mod(id, 4, 3), id:int64");
+  const std::string key = KeyOf(schema, {{"id", "-5"}});
+  int decoded = 0;
+  for (int partition = 0; partition < 256; ++partition) {
+    for (int part = 0; part < 256; ++part) {
+      std::string other = key;
+      other[0] = static_cast<char>(partition);
+      other[1] = static_cast<char>(part);
+      if (!schema.Decode(other).has_value()) continue;
+      ++decoded;
+      BOOST_TEST(test::Hex(other) == test::Hex(key));
+    }
+  }
+  BOOST_TEST(decoded == 1);
+}
+
 BOOST_AUTO_TEST_CASE(LimitsAreKept) {
   std::string many;
   for (size_t i = 0; i < kRowKeyPartsMax; ++i) many += "f" + std::to_string(i) + ":text, ";
@@ -396,9 +460,11 @@ BOOST_AUTO_TEST_CASE(LimitsAreKept) {
   BOOST_TEST(text.Encode(Fields{{"a", std::string(kRowKeyBytesMax, 'x')}}).has_value());
   BOOST_TEST(Text(text.Encode(Fields{{"a", std::string(kRowKeyBytesMax + 1, 'x')}}).status()) ==
              "row key: its fields make 65536 bytes, the limit is 65535");
-  const RowKeySchema wide = Parsed("salt(65535), mod(b, 2), a:text, b:uint64");
-  BOOST_TEST(Text(wide.Ranges(Fields{{"a", "x"}}).status()) ==
-             "row key: the keys are in more than 65536 ranges; give more fields");
+  for (const char* leads : {"salt(65535), mod(b, 2)", "salt(257), mod(b, 16, 16)"}) {
+    const RowKeySchema wide = Parsed(std::string(leads) + ", a:text, b:uint64");
+    BOOST_TEST(Text(wide.Ranges(Fields{{"a", "x"}}).status()) ==
+               "row key: the keys are in more than 65536 ranges; give more fields");
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -227,6 +227,7 @@ std::vector<std::string> RowKeySeeds() {
           "salt(8), user:text\n\7a",
           "hash(user, 4), user:text\nH,\x89Hann",
           "mod(id, 7), id:int64\n\6\x7f\xff\xff\xff\xff\xff\xff\xff",
+          "mod(id, 4, 3), id:int64\n\3\2\x7f\xff\xff\xff\xff\xff\xff\xff",
           "salt(300), reverse(id), id:uint64 desc, b:bytes, t:text(4) asc\n\1\2345678901\0\1abcd"s,
           "reverse(b), b:bytes(2) desc, u:uuid, rest:bytes\nab0123456789abcdef\xff"};
 }

@@ -91,6 +91,8 @@ constexpr RowKeys kRowKeys[] = {
     {"hash(id, 3), mod(id, 300), ", "hash(id, 3), mod(id, 400), ",
      "reverse(id), id:int64, rest:bytes"},
     {"mod(n, 7), ", "salt(200), ", "b:bytes desc, n:uint64 desc, u:uuid"},
+    {"mod(at, 4, 3), ", "salt(9), mod(at, 5), ", "at:timestamp desc, id:int64"},
+    {"", "mod(id, 300, 200), ", "user:text, id:int64"},
     {"salt(1000), ", "salt(900), ",
      "reverse(name), name:text(9) desc, c:bytes(3), u:uuid desc, last:text"},
     {"hash(raw, 8), ", "hash(t, 8), ",

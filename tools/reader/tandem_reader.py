@@ -45,7 +45,7 @@ FIELDS = {
     'sequence': 'name$ first last next'}
 KNOWN = {'kind': range(1, 21), 'sort': range(3), 'state': (1, 2, 3, 4), 'compression': (0, 1),
          'type': (*range(1, 8), *range(19, 24))}
-PARTS = re.compile(r'(?:(salt|hash|mod)\((?:(\w+), )?(\d+)\)|(?:(reverse)\(\w+\), )?'
+PARTS = re.compile(r'(?:(salt|hash|mod)\((?:(\w+), )?(\d+)(?:, (\d+))?\)|(?:(reverse)\(\w+\), )?'
                    r'(\w+):(text|bytes|u?int64|timestamp|uuid)(?:\((\d+)\))?( desc)?)(?:, |$)')
 WIDTHS = {'int64': 8, 'uint64': 8, 'timestamp': 8, 'uuid': 16}  # Types of fields (9.2).
 Block = namedtuple('Block', 'kind flags count first data offset end')
@@ -419,22 +419,30 @@ def plain_field(form, width, ends, rest):
     check(found, 'no end')
     return found[1] if form == 'text' else found[1].replace(b'\0\xff', b'\0'), found.end()
 
-def lead(kind, count, form, value):
+def lead_size(kind, count, parts):
+    """The bytes of what leads a key, and of the parts of a modulus."""
+    return count if kind == 'hash' else 1 + (count > 256) + (parts > 1) + (parts > 256)
+
+def lead(kind, count, parts, form, value):
     """What leads a key: made of a field, or a salt of all bytes after it."""
     if kind == 'hash':
         return hash64(value).to_bytes(8, 'big')[:count]
     number = int.from_bytes(value, 'big') - SIGN * (form != 'uint64')
-    return ((number if kind == 'mod' else hash64(value)) % count).to_bytes(1 + (count > 256), 'big')
+    number = number if kind == 'mod' else hash64(value)
+    made = (number % count).to_bytes(1 + (count > 256), 'big')
+    part = number // count % parts
+    return made + part.to_bytes(1 + (parts > 256), 'big') if parts > 1 else made
 
 def key_fields(declaration, key):
     """The fields of a typed row key (9.2) as text; None: the key has none."""
     parts = [found.groups() for found in PARTS.finditer(declaration.decode())]
     check(PARTS.sub('', declaration.decode()) == '', 'row key of a later version', UNSUPPORTED)
     leads, fields = [part for part in parts if part[0]], [part for part in parts if not part[0]]
-    sizes = [int(n) if kind == 'hash' else 1 + (int(n) > 256) for kind, _, n, *_ in leads]
+    leads = [(kind, name, int(n), int(m or 1)) for kind, name, n, m, *_ in leads]
+    sizes = [lead_size(kind, n, m) for kind, _, n, m in leads]
     at, plain, texts = sum(sizes), {}, []
     try:
-        for i, (_, _, _, reverse, name, form, width, desc) in enumerate(fields):
+        for i, (*_, reverse, name, form, width, desc) in enumerate(fields):
             rest = bytes(255 - byte for byte in key[at:]) if desc else key[at:]
             size = WIDTHS.get(form) or int(width or 0)
             value, taken = plain_field(form, size, i + 1 < len(fields) or desc, rest)
@@ -445,8 +453,8 @@ def key_fields(declaration, key):
             plain[name], at = (form, value), at + taken
             texts.append(name.encode() + b'=' + field_value(form, value))
         check(at == len(key), 'longer or shorter')
-        leading = [lead(kind, int(n), *plain.get(name, ('', key[sizes[0]:])))
-                   for kind, name, n, *_ in leads]
+        leading = [lead(kind, n, m, *plain.get(name, ('', key[sizes[0]:])))
+                   for kind, name, n, m in leads]
         check(b''.join(leading) == key[:sum(sizes)], 'another lead')
     except (Refused, UnicodeDecodeError):
         return None
@@ -454,7 +462,7 @@ def key_fields(declaration, key):
 
 def fields_by_any(declarations, key):
     """The same by the first of several declarations (9.2) that may have made the key."""
-    leads = [re.match(r'(?:salt|mod)\((?:\w+, )?(\d+)\)|hash', text.decode()) for text in declarations]
+    leads = [re.match(r'(?:salt|mod)\((?:\w+, )?(\d+)|hash', text.decode()) for text in declarations]
     mixed = any(leads) and not all(leads)
     counts = [int(lead[1]) for lead in leads if mixed and lead]
     end = max([count.to_bytes(1 + (count > 256), 'big') for count in counts], default=b'')

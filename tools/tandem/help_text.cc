@@ -32,8 +32,8 @@ Makes a table, and the database where there is none.
 
 --key declares row keys of typed fields, which put, get, delete, scan and import then
 take as FIELD=VALUE: 'salt(8), user:text, at:timestamp desc'. Before the fields may be
-salt(N), hash(FIELD, BYTES), mod(FIELD, N); before one, reverse(FIELD). Their types: text,
-bytes, text(N), bytes(N), int64, uint64, timestamp, uuid; each asc or desc.
+salt(N), hash(FIELD, BYTES), mod(FIELD, N[, PARTS]); before one, reverse(FIELD). Their types:
+text, bytes, text(N), bytes(N), int64, uint64, timestamp, uuid; each asc or desc.
 
 Types: bytes (default), text, int64, uint64, double, bool, timestamp, and int64_be,
 uint64_be, double_be, bool_be, timestamp_be for values stored big-endian. In names,
