@@ -22,8 +22,8 @@
 
 namespace tandem::format {
 
-/// How many values a salt or a modulus may have. They are numbered in the order of their bytes: part
-/// j of partition i of mod(F, N, M) is number i * M + j.
+/// How many values a salt or a modulus may have. They are numbered in the order of their bytes:
+/// part j of partition i of mod(F, N, M) is number i * M + j.
 inline uint32_t BucketsOf(const RowKeyPart& part) { return part.count * part.sub_partitions; }
 /// Appends the value with this number.
 void AppendBucket(const RowKeyPart& part, uint32_t bucket, std::string* out);

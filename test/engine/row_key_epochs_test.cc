@@ -13,8 +13,9 @@
 namespace tandem::test {
 namespace {
 
-constexpr const char* kFormer = "salt(3), id:int64";
-constexpr const char* kNewest = "salt(11), id:int64";
+// Fewer salts, so that the ranges of the newest do not have all former keys.
+constexpr const char* kFormer = "salt(11), id:int64";
+constexpr const char* kNewest = "salt(3), id:int64";
 constexpr int kRows = 40;
 
 // By id: "value@timestamp ..." of all versions. A row under two keys would be "twice".
@@ -119,6 +120,24 @@ BOOST_AUTO_TEST_CASE(RowsThatWereMovedBeforeAKillStayMoved) {
   BOOST_TEST(report->moved > 0u);
   BOOST_TEST(report->moved <= static_cast<uint64_t>(kRows) / 2);
   BOOST_TEST((engine.AllRows() == expected));
+  BOOST_REQUIRE_EQUAL(engine.Close().ToString(), "OK");
+}
+
+BOOST_AUTO_TEST_CASE(ARowThatIsWrittenHasOneKey) {
+  Changed engine(1);
+  BOOST_REQUIRE_EQUAL(engine->ChangeRowKey("t", kNewest).ToString(), "OK");
+  for (int i = 0; i < kRows; ++i) {
+    const std::vector<RowKeyField> fields = {{"id", std::to_string(i)}};
+    const auto key = engine->KeyForWrite({}, "t", fields);
+    BOOST_REQUIRE_EQUAL(key.status().ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(engine.Put(*key, "c", "later").ToString(), "OK");
+  }
+  const VersionsById rows = engine.AllRows();
+  BOOST_TEST(rows.size() == static_cast<size_t>(kRows));
+  for (const auto& [id, versions] : rows) {
+    BOOST_TEST(versions.starts_with("later@"), versions);
+    BOOST_TEST(versions.find("twice") == std::string::npos, versions);
+  }
   BOOST_REQUIRE_EQUAL(engine.Close().ToString(), "OK");
 }
 
