@@ -73,6 +73,8 @@ void MeasureTitles(const Arguments& arguments);    ///< An index of words; Tande
 void MeasureAnswers(const Arguments& arguments);   ///< Several indexes; Tandem and SQLite.
 void MeasureGrid(const Arguments& arguments);      ///< The planner and other plans; Tandem.
 void MeasureBulk(const Arguments& arguments);      ///< Loads in key order, and bulk loads; Tandem.
+void MeasureSalts(const Arguments& arguments);     ///< Scans of salted tables; Tandem.
+void MeasureLayouts(const Arguments& arguments);   ///< Tall tables and wide ones; Tandem.
 
 /// What the index sets are measured for, in the order of their numbers.
 inline constexpr IndexSet kIndexSets[] = {IndexSet::kCity, IndexSet::kCityTime,

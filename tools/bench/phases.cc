@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tools/bench/key_phases.h"
+
 namespace tandem::bench {
 namespace {
 
@@ -56,6 +58,30 @@ void AddUnmergedGoals(std::vector<Goal>* goals) {
     }
     goals->push_back({state + " count 10 %", Against::kLimit, 2});
   });
+}
+
+void AddKeyPhases(std::vector<Phase>* phases) {
+  for (const NamedBlocks& blocks : kBlocks) {
+    for (const SaltScan& scan : kSaltScans) {
+      const Unit unit = scan.part == 1 ? Unit::kPerSecond : Unit::kMicros;
+      for (const uint32_t salts : kSalts) {
+        phases->push_back({SaltPhase(blocks, scan, salts), "keys", unit});
+      }
+    }
+  }
+  for (const CellSet& set : kCellSets) {
+    for (const std::string layout : kLayouts) {
+      const std::string all = set.name;
+      phases->push_back({layout + " load of " + all, "keys"});
+      phases->push_back({layout + " disk of " + all, "keys", Unit::kBytes});
+      phases->push_back({layout + " entity, all " + all, "keys", Unit::kMicros});
+      phases->push_back({layout + " entity, one " + set.one, "keys", Unit::kMicros});
+      if (all == "times") {
+        phases->push_back({layout + " entity, a tenth of the times", "keys", Unit::kMicros});
+      }
+      phases->push_back({layout + " scan of " + all, "keys"});
+    }
+  }
 }
 
 // Of kinds of indexes, words, bulk loads and plans.
@@ -149,6 +175,7 @@ std::vector<Phase> AllPhases() {
       {"get of a large row", "large"},
   };
   AddUnmergedPhases(&phases);
+  AddKeyPhases(&phases);
   for (const Phase& phase : PhasesOfKinds()) phases.push_back(phase);
   return phases;
 }
@@ -268,7 +295,7 @@ bool IsMeasured(std::string_view family, std::string_view engine) {
   if (engine == "tandem") return true;
   if (family == "text" || family == "answers") return engine == "sqlite";
   if (family == "counters") return engine != "leveldb";
-  return family != "unmerged" && family != "bulk" && family != "grid";
+  return family != "unmerged" && family != "bulk" && family != "grid" && family != "keys";
 }
 
 bool IsRate(Unit unit) { return unit == Unit::kPerSecond; }

@@ -49,6 +49,9 @@ class EngineRound {
     for (const char* family : {"text", "unmerged", "bulk", "answers", "grid", "counters"}) {
       if (arguments_.Wants(family) && IsMeasured(family, engine)) RunFresh({family});
     }
+    if (arguments_.Wants("keys") && IsMeasured("keys", engine)) {
+      for (const char* group : {"salts", "layouts"}) RunFresh({group});
+    }
     std::filesystem::remove_all(path_);
   }
 
@@ -128,12 +131,13 @@ Figures RunRounds(const Arguments& arguments, const std::string& program) {
 
 void RunGroup(const Arguments& arguments) {
   const std::map<std::string, void (*)(const Arguments&)> groups = {
-      {"warm", MeasureWarm},        {"plain", MeasurePlain},      {"cold", MeasureCold},
-      {"update", MeasureUpdates},   {"commits", MeasureCommits},  {"open", MeasureOpen},
-      {"die", WriteAndDie},         {"reopen", MeasureReopen},    {"unmerged", MeasureUnmerged},
-      {"indexes", MeasureIndexSet}, {"bulk", MeasureBulk},        {"text", MeasureTitles},
-      {"answers", MeasureAnswers},  {"grid", MeasureGrid},        {"tails", MeasureTails},
-      {"large", MeasureLarge},      {"counters", MeasureCounters}};
+      {"warm", MeasureWarm},        {"plain", MeasurePlain},     {"cold", MeasureCold},
+      {"update", MeasureUpdates},   {"commits", MeasureCommits}, {"open", MeasureOpen},
+      {"die", WriteAndDie},         {"reopen", MeasureReopen},   {"unmerged", MeasureUnmerged},
+      {"indexes", MeasureIndexSet}, {"bulk", MeasureBulk},       {"text", MeasureTitles},
+      {"answers", MeasureAnswers},  {"grid", MeasureGrid},       {"tails", MeasureTails},
+      {"large", MeasureLarge},      {"salts", MeasureSalts},     {"layouts", MeasureLayouts},
+      {"counters", MeasureCounters}};
   const auto group = groups.find(arguments.child);
   if (group == groups.end()) Fail("unknown group '" + arguments.child + "'");
   UseTwoProcessors();
