@@ -59,7 +59,7 @@ class KeyRead final : public PartedRead {
   Result<std::unique_ptr<ReadPart>> Cut() override {
     ASSIGN_OR_RETURN(KeyRanges rows, parts_.Next());
     if (rows.empty()) return std::unique_ptr<ReadPart>();
-    return std::unique_ptr<ReadPart>(std::make_unique<KeyPart>(std::move(rows), reverse_));
+    return NewKeyPart(std::move(rows), reverse_);
   }
 
  private:
@@ -71,6 +71,10 @@ class KeyRead final : public PartedRead {
 
 bool EachRowCounts(const Cluster& cluster) {
   return cluster.has_one_file() && AllMayBeSingleSource(cluster.files[0]);
+}
+
+std::unique_ptr<ReadPart> NewKeyPart(KeyRanges rows, bool reverse) {
+  return std::make_unique<KeyPart>(std::move(rows), reverse);
 }
 
 std::unique_ptr<PartedRead> NewKeyRead(std::span<const Cluster> clusters, bool reverse,

@@ -35,9 +35,9 @@ class PartReaders::Shared {
       : work_(std::move(work)),
         caller_(work_.context->cancellation),
         ahead_max_(kAhead * work_.threads),
-        held_bytes_max_(
-            std::clamp(work_.context->resources.read_buffer_bytes / kHeldPart / ahead_max_,
-                       kHeldBytesMin, kHeldBytesMax)),
+        held_bytes_max_(std::clamp(
+            work_.context->resources.read_buffer_bytes / kHeldPart / (ahead_max_ + work_.taken - 1),
+            kHeldBytesMin, kHeldBytesMax)),
         is_helping_(work_.threads - 1, false) {}
 
   const Work& work() const { return work_; }
@@ -65,6 +65,7 @@ class PartReaders::Shared {
   std::unique_ptr<ReadContext> TakeContext() EXCLUDES(mutex_);
   std::unique_ptr<format::RowBatch> TakeBatch() EXCLUDES(mutex_);
   void Read(PartInWork* part, bool by_caller) EXCLUDES(mutex_);
+  static std::unique_ptr<ReadContext> TakeContextOf(PartInWork* part);
   Status Hold(PartInWork* part, bool by_caller) EXCLUDES(mutex_);
   void Wait() REQUIRES(mutex_) { (void)changed_.WaitFor(mutex_, kLookMicros); }
 
@@ -84,6 +85,7 @@ class PartReaders::Shared {
   uint32_t inside_ GUARDED_BY(mutex_) = 0;           // Other threads that are in Help.
   std::vector<bool> is_helping_ GUARDED_BY(mutex_);  // By the job's number: it waits or runs.
   std::vector<std::unique_ptr<ReadContext>> contexts_ GUARDED_BY(mutex_);  // That are not used.
+  size_t contexts_made_ GUARDED_BY(mutex_) = 0;
   std::vector<std::unique_ptr<format::RowBatch>> batches_ GUARDED_BY(mutex_);
 };
 
@@ -148,10 +150,15 @@ Result<std::unique_ptr<PartInWork>> PartReaders::Shared::Take() {
       continue;
     }
     Parts cut = Cut();
-    base::MutexLock lock(mutex_);
-    is_cutting_ = false;
-    changed_.NotifyAll();
-    if (!cut.empty()) return std::move(cut.front());
+    {
+      base::MutexLock lock(mutex_);
+      is_cutting_ = false;
+      changed_.NotifyAll();
+    }
+    if (cut.empty()) continue;
+    // Of several parts that the caller has at a time none keeps a context.
+    if (work_.taken > 1) Read(cut.front().get(), true);
+    return std::move(cut.front());
   }
 }
 
@@ -163,6 +170,7 @@ std::unique_ptr<ReadContext> PartReaders::Shared::TakeContext() {
       contexts_.pop_back();
       return context;
     }
+    contexts_.reserve(++contexts_made_);  // So that none is lost where it comes back.
   }
   const ReadContext& original = *work_.context;
   auto context = std::make_unique<ReadContext>(original.resources, original.view, original.schema);
@@ -241,10 +249,20 @@ Status PartReaders::Shared::Hold(PartInWork* part, bool by_caller) {
 void PartReaders::Shared::Read(PartInWork* part, bool by_caller) {
   part->status = Guarded([&] { return Hold(part, by_caller); });
   if (!part->status.ok()) part->source.reset();
+  // What is held needs no context: it reads another part while the caller has this one.
+  std::unique_ptr<ReadContext> context =
+      part->source == nullptr ? TakeContextOf(part) : std::unique_ptr<ReadContext>();
   base::MutexLock lock(mutex_);
+  if (context != nullptr) contexts_.push_back(std::move(context));
   part->is_running = false;
   if (!part->status.ok()) is_at_end_ = true;  // What comes after it is not returned.
   changed_.NotifyAll();
+}
+
+// With what it has counted left with the part.
+std::unique_ptr<ReadContext> PartReaders::Shared::TakeContextOf(PartInWork* part) {
+  if (part->context != nullptr) part->counters = std::exchange(part->context->counters, {});
+  return std::move(part->context);
 }
 
 void PartReaders::Shared::Return(std::unique_ptr<PartInWork> part) {
@@ -252,16 +270,15 @@ void PartReaders::Shared::Return(std::unique_ptr<PartInWork> part) {
   for (HeldRows& held : part->held) {
     if (held.batch != nullptr) held.batch->Clear();
   }
-  if (part->context != nullptr && work_.context->trace != nullptr) {
-    work_.context->trace->Add(part->context->counters);
-    part->context->counters = {};
-  }
+  std::unique_ptr<ReadContext> context = TakeContextOf(part.get());
+  part->counters.passed_over += part->passed_over;
+  if (work_.context->trace != nullptr) work_.context->trace->Add(part->counters);
   base::MutexLock lock(mutex_);
   for (HeldRows& held : part->held) {
     if (held.batch == nullptr || batches_.size() >= kSpareBatchesMax) continue;
     if (held.batch->is_usual()) batches_.push_back(std::move(held.batch));
   }
-  if (part->context != nullptr) contexts_.push_back(std::move(part->context));
+  if (context != nullptr) contexts_.push_back(std::move(context));
 }
 
 // The numbers of jobs that may help now and do not.
@@ -308,6 +325,14 @@ void PartReaders::Shared::End() {
   }
   parts.clear();
   work_.read.reset();
+  // What they have freed is returned to the system at once, not context by context. Where blocks
+  // enter the cache, that is little, and to look for it in the heaps of several threads takes long.
+  uint64_t freed = 0;
+  for (const auto& context : contexts) freed += context->queue.TakeReadBytes();
+  contexts.clear();
+  batches.clear();
+  base::MemoryAccount* const memory = work_.context->resources.memory;
+  if (memory != nullptr && !work_.context->fills_cache) memory->heap().Freed(freed);
 }
 
 PartReaders::PartReaders(Work work) : shared_(std::make_shared<Shared>(std::move(work))) {}

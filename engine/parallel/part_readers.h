@@ -37,10 +37,12 @@ struct HeldRows {
 /// A part while it is read. Threads: the one that reads it, then the caller.
 struct PartInWork {
   std::unique_ptr<ReadPart> part;
-  std::unique_ptr<ReadContext> context;
+  std::unique_ptr<ReadContext> context;  ///< Null: none is needed, or none any more.
   std::unique_ptr<RowSource> source;  ///< What is not held; null: it is not opened, or all is held.
   std::vector<HeldRows> held;
   uint64_t count = 0;
+  ReadCounters counters;     ///< Of its context, once it has that no more.
+  uint64_t passed_over = 0;  ///< Of its rows, by the caller.
   bool is_opened = false;
   bool is_running = true;  ///< Guarded by the readers.
   Status status;           ///< Comes after what is held.
@@ -55,6 +57,7 @@ class PartReaders {
     const ReadContext* context = nullptr;  ///< To be copied; outlives the readers, unchanged.
     uint32_t threads = 1;                  ///< That may read, the caller's included.
     uint32_t alone = 1;                    ///< Parts that the caller reads before others help.
+    uint32_t taken = 1;  ///< Parts that the caller has at a time; of several all are held.
     bool counts = false;                   ///< Rows are counted and not held.
     PartFold* fold = nullptr;  ///< Takes the rows instead; outlives the readers. Null: none.
   };

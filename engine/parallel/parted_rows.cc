@@ -1,9 +1,10 @@
-// Batches are views of what the part holds, or of a batch that the part's source has filled.
+// Batches are views of the rows of the current part.
 #include "engine/parallel/parted_rows.h"
 
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/parallel/part_rows.h"
 
 namespace tandem::engine {
 namespace {
@@ -12,6 +13,7 @@ class PartedRows final : public RowSource {
  public:
   PartedRows(PartReaders::Work work, uint64_t limit, uint64_t offset, uint64_t* passed)
       : readers_(std::move(work)),
+        part_(&readers_),
         left_(limit == 0 ? UINT64_MAX : limit),
         offset_(offset),
         passed_(passed) {}
@@ -22,27 +24,19 @@ class PartedRows final : public RowSource {
     if (!more.has_value()) failure_ = more.error();
     return more;
   }
-  std::string_view entry() const override {
-    if (at_ > 0 && part_ != nullptr && at_ <= part_->held.size()) return part_->held[at_ - 1].entry;
-    return part_ == nullptr || part_->source == nullptr ? std::string_view()
-                                                        : part_->source->entry();
-  }
+  std::string_view entry() const override { return part_.entry(); }
 
  private:
   Result<bool> Fill(format::RowBatch* batch);
   Result<bool> NextRows();
-  Result<bool> NextRowsOfPart();
   void Move(format::RowBatch* batch);
   void CountPassed();
 
   PartReaders readers_;
+  PartRows part_;    // Ends before the readers.
   uint64_t left_;    // Of the limit,
   uint64_t offset_;  // and of the rows to pass over.
   uint64_t* const passed_;
-  std::unique_ptr<PartInWork> part_;  // Ends before the readers.
-  size_t at_ = 0;                     // In what it holds; beyond that, its source has the rows.
-  format::RowBatch streamed_;         // By the source.
-  RowView held_row_;
   std::span<const RowView> rows_;  // That were read and not given.
   bool continues_ = false;         // The row before has more pieces,
   bool passes_over_ = false;       // and is passed over.
@@ -81,42 +75,21 @@ void PartedRows::Move(format::RowBatch* batch) {
 
 void PartedRows::CountPassed() {
   --offset_;
-  ++part_->context->counters.passed_over;
+  part_.CountPassed();
   if (passed_ != nullptr) ++*passed_;
 }
 
 Result<bool> PartedRows::NextRows() {
   while (true) {
-    if (part_ == nullptr) {
-      at_ = 0;
-      ASSIGN_OR_RETURN(part_, readers_.Take());
-      if (part_ == nullptr) return false;
+    if (!part_.has_part()) {
+      ASSIGN_OR_RETURN(std::unique_ptr<PartInWork> part, readers_.Take());
+      if (part == nullptr) return false;
+      part_.Begin(std::move(part));
     }
-    ASSIGN_OR_RETURN(const bool more, NextRowsOfPart());
+    ASSIGN_OR_RETURN(const bool more, part_.Next(&rows_));
     if (more) return true;
-    streamed_.Clear();
-    readers_.Return(std::move(part_));
+    part_.End();
   }
-}
-
-Result<bool> PartedRows::NextRowsOfPart() {
-  if (at_ < part_->held.size()) {
-    HeldRows& held = part_->held[at_++];
-    if (held.batch != nullptr) {
-      rows_ = held.batch->rows();
-    } else {
-      held_row_ = RowView(held.row->key(), held.row->cells(), held.continues);
-      rows_ = {&held_row_, 1};
-    }
-    return true;
-  }
-  at_ = SIZE_MAX;
-  RETURN_IF_ERROR(part_->status);
-  if (part_->is_opened && part_->source == nullptr) return false;
-  RETURN_IF_ERROR(readers_.Open(part_.get()));
-  ASSIGN_OR_RETURN(const bool more, part_->source->NextBatch(&streamed_));
-  if (more) rows_ = streamed_.rows();
-  return more;
 }
 
 }  // namespace

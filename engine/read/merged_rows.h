@@ -17,6 +17,15 @@
 
 namespace tandem::engine {
 
+/// A source that may know where its next rows are before it has read them.
+class BoundedRows : public RowSource {
+ public:
+  /// A key that none of the rows that were not given comes before, or, where they come from the
+  /// last key on, that all of them come before. nullopt: it is not known, or there are none.
+  /// NextBatch may give an empty batch once it is known. Lifetime: until the next call of that.
+  virtual std::optional<std::string_view> bound() const = 0;
+};
+
 /// Threads: one at a time.
 class MergedRows final : public RowSource {
  public:
@@ -32,6 +41,8 @@ class MergedRows final : public RowSource {
   /// Adds the rows of a source, whose keys begin with as many bytes that are left out. It needs no
   /// more of them than rows_asked().
   void Add(size_t lead_bytes, std::unique_ptr<RowSource> rows);
+  /// The same for one that is read where its bound comes first. It may be asked for all its rows.
+  void AddBounded(size_t lead_bytes, std::unique_ptr<BoundedRows> rows);
   /// Rows that the merge may take of one source; 0: all.
   uint64_t rows_asked() const {
     // Any source may have all the rows that are passed over.
@@ -45,13 +56,20 @@ class MergedRows final : public RowSource {
   struct Part {
     size_t lead_bytes = 0;
     std::unique_ptr<RowSource> source;
+    const BoundedRows* bounded = nullptr;  // The source if it is one.
     format::RowBatch batch;
     std::span<const RowView> rows;
+    std::optional<std::string_view> bound;  // Of the next row, where there is none in `rows`.
     bool has_ended = false;
 
-    std::string_view key() const { return rows.front().key(); }
+    bool has_row() const { return !rows.empty(); }
+    /// Whether its place in the order is known.
+    bool has_place() const { return has_row() || bound.has_value(); }
+    std::string_view key() const { return has_row() ? rows.front().key() : *bound; }
     std::string_view rest() const { return key().substr(lead_bytes); }
     Status Fill();
+    void Pop();
+    void FindPlace();
   };
   struct Before {
     const MergedRows* merged;

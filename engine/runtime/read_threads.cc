@@ -15,6 +15,9 @@ namespace {
 
 using base::Job;
 
+// Of a read that waits for files most threads use no processor.
+constexpr uint32_t kThreadsOfProcessor = 4;
+
 class ReadThreads final : public base::Executor {
  public:
   ReadThreads(uint32_t threads_max, base::Clock* clock)
@@ -96,7 +99,7 @@ void ReadThreads::Work() {
 }  // namespace
 
 std::unique_ptr<base::Executor> NewReadThreads(uint32_t threads_max, base::Clock* clock) {
-  if (threads_max == 0) threads_max = std::thread::hardware_concurrency();
+  if (threads_max == 0) threads_max = kThreadsOfProcessor * std::thread::hardware_concurrency();
   return std::make_unique<ReadThreads>(threads_max, clock);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/file_system.h"
@@ -67,6 +68,8 @@ class ReadQueue {
   Status Finish(QueuedRead* read);
   /// Frees the memory of a prepared read; if it was started, waits for it first.
   void Release(QueuedRead* read);
+  /// The bytes that the destructor would report: the caller reports them, with those of others.
+  uint64_t TakeReadBytes() { return std::exchange(read_bytes_, 0); }
 
  private:
   /// Bytes of the budget that no queue has taken.

@@ -181,10 +181,12 @@ struct ReadOptions {
   ReadBudget budget = {};  ///< Of the call and its cursor together.
   /// How many threads may work for Scan, Query, Count and Aggregate of this call, the caller's
   /// included; 1 to kReadThreadsMax. The rows and their order are the same. Others are taken only
-  /// where the read has parts that are large enough, while fewer of them run than the machine has
-  /// processors, and where it pays: rows that are filtered, unpacked or grouped. Rows that are in
-  /// the cache and are all returned are read by one thread, since to pass one on costs as much as
-  /// to read it. The others end with the cursor.
+  /// where the read has parts that are large enough, while fewer of them run than four for each
+  /// processor of the machine, and where it pays: rows that are filtered, unpacked or grouped. Rows
+  /// that are in the cache and are all returned are read by one thread, since to pass one on costs
+  /// as much as to read it. More threads than processors pay only where reads of files wait: those
+  /// that merge ranges (RowRange::leading_bytes) wait for several of them at a time. The others end
+  /// with the cursor.
   uint32_t threads = 1;
 };
 

@@ -13,7 +13,8 @@ namespace tandem::test {
 namespace {
 
 // Scans of both tables by the same fields.
-void Compare(Twins* twins, const ReadOptions& read) {
+void Compare(Twins* twins, ReadOptions read) {
+  read.threads = 1u << twins->Below(3);
   Fields prefix;
   RowKeyBounds bounds;
   twins->PickRows(&prefix, &bounds);
@@ -57,6 +58,43 @@ BOOST_AUTO_TEST_CASE(SaltedTablesEqualPlainOnesAtEverySnapshot) {
       twins.CheckGet({});
       if (snapshot.has_value()) Compare(&twins, {.snapshot = &*snapshot});
     }
+  }
+}
+
+// Rows beyond what a scan leaves in the cache, so that other threads help: all of them, the first
+// ones and the last ones, at a snapshot, and cursors that are dropped on the way.
+BOOST_AUTO_TEST_CASE(SeveralThreadsMergeTheSameRows) {
+  Twins twins("salt(6), user:text, at:int64", 1);
+  WriteBatch batch;
+  const auto write = [&](int first, int step, const std::string& value) {
+    for (int at = first; at < 30'000; at += step) {
+      const Fields fields = {{"user", "ann"}, {"at", std::to_string(at)}};
+      batch.Put("t", *twins.schema.Encode(fields), "d", "text", value + std::to_string(at));
+      if (batch.operation_count() < 1'000) continue;
+      BOOST_REQUIRE_EQUAL(twins.database->Write({}, batch).ToString(), "OK");
+      batch.Clear();
+    }
+  };
+  write(0, 1, std::string(100, '1'));
+  BOOST_REQUIRE_EQUAL(twins.database->Compact("t").ToString(), "OK");
+  const Result<Snapshot> snapshot = twins.database->TakeSnapshot();
+  write(3, 7, std::string(100, '2'));
+  const Snapshot* const snapshots[] = {nullptr, &*snapshot};
+  for (int i = 0; i < 16; ++i) {
+    ScanOptions scan = *twins.schema.InFieldOrder(Fields{{"user", "ann"}});
+    scan.reverse = i % 2 == 1;
+    scan.limit = i / 2 % 2 == 1 ? 20'000 : 0;
+    ReadOptions read;
+    read.snapshot = snapshots[i / 4 % 2];
+    const auto rows = [&](uint32_t threads) {
+      read.threads = threads;
+      auto cursor = twins.database->Scan(read, "t", scan);
+      return twins.Rows("t", &cursor);
+    };
+    const std::string expected = rows(1);
+    for (const uint32_t threads : {2u, 4u}) BOOST_REQUIRE(rows(threads) == expected);
+    auto dropped = twins.database->Scan(read, "t", scan);
+    for (int row = 0; row < i * 997; ++row) BOOST_REQUIRE(dropped->Next());
   }
 }
 

@@ -51,6 +51,39 @@ BOOST_AUTO_TEST_CASE(WhatIsReadAheadDoesNotGrow) {
          }});
 }
 
+BOOST_AUTO_TEST_CASE(AMergeReadsAheadAPartOfEachRange) {
+  Check({.cost = "bytes that a scan which merges n ranges on 4 threads has read ahead",
+         .n = 4,
+         .bound = AtMostLinear(400'000, 40'000),
+         .measure = [](uint64_t n) {
+           constexpr uint64_t kRows = 32'000;
+           TestEngine engine;
+           engine.tuning.memstore_bytes = 1 << 20;
+           BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
+           BOOST_REQUIRE_EQUAL(engine->CreateTable(SimpleTable()).ToString(), "OK");
+           ScanOptions scan;
+           for (uint64_t i = 0; i < n; ++i) {
+             const std::string lead(1, static_cast<char>(i)), end(1, static_cast<char>(i + 1));
+             scan.ranges.push_back({lead, end, 1});
+           }
+           for (uint64_t row = 0; row < kRows; ++row) {
+             const std::string key = scan.ranges[row % n].start + RowKey(row);
+             BOOST_REQUIRE(engine.Put(key, "p", std::string(100, 'v')).ok());
+           }
+           BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+           engine.executor.Drain();
+           auto cursor = engine->Scan(OnFourThreads(), "t", scan);
+           uint64_t rows = 0, most = 0;
+           for (; cursor->Next(); ++rows) {
+             engine.executor.Drain();
+             if (rows % 64 == 0) most = std::max(most, engine->Info().memory.read_buffer_bytes);
+           }
+           BOOST_REQUIRE_EQUAL(rows, kRows);
+           BOOST_REQUIRE_GT(most, 10'000u);
+           return static_cast<double>(most);
+         }});
+}
+
 BOOST_AUTO_TEST_CASE(ASmallReadAsksForNoThread) {
   Check({.cost = "threads that small reads among n rows ask for, 4 of them allowed",
          .n = 2'000,

@@ -40,6 +40,15 @@ BOOST_AUTO_TEST_CASE(OverlapsBesideSwitches) { ExploreNamed("OverlapsBesideSwitc
 BOOST_AUTO_TEST_CASE(AScanOnThreadsBesideAFlush) { ExploreNamed("AScanOnThreadsBesideAFlush"); }
 BOOST_AUTO_TEST_CASE(AScanOnThreadsBesideASplit) { ExploreNamed("AScanOnThreadsBesideASplit"); }
 BOOST_AUTO_TEST_CASE(AScanOnThreadsBesideClose) { ExploreNamed("AScanOnThreadsBesideClose"); }
+BOOST_AUTO_TEST_CASE(AMergedScanOnThreadsBesideAFlush) {
+  ExploreNamed("AMergedScanOnThreadsBesideAFlush");
+}
+BOOST_AUTO_TEST_CASE(AMergedScanOnThreadsBesideASplit) {
+  ExploreNamed("AMergedScanOnThreadsBesideASplit");
+}
+BOOST_AUTO_TEST_CASE(AMergedScanOnThreadsBesideClose) {
+  ExploreNamed("AMergedScanOnThreadsBesideClose");
+}
 BOOST_AUTO_TEST_CASE(ASplitBesideWritersAndReaders) {
   ExploreNamed("ASplitBesideWritersAndReaders");
 }

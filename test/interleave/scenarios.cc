@@ -777,9 +777,9 @@ std::vector<EngineScenario> EngineScenarios() {
                                            IncrementsBesideASplit(),
                                            IncrementsThenAPowerCut(),
                                            WritersWaitForFlushes()};
-  for (EngineScenario& scenario : UniqueScenarios()) scenarios.push_back(std::move(scenario));
-  for (EngineScenario& scenario : GlobalScenarios()) scenarios.push_back(std::move(scenario));
-  for (EngineScenario& scenario : TransactionScenarios()) scenarios.push_back(std::move(scenario));
+  for (auto* some : {UniqueScenarios, GlobalScenarios, TransactionScenarios, ReadScenarios}) {
+    for (EngineScenario& scenario : some()) scenarios.push_back(std::move(scenario));
+  }
   for (EngineScenario& scenario : scenarios) {
     if (scenario.budget.random == 0) scenario.budget = kUsual;
   }

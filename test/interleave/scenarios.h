@@ -28,6 +28,8 @@ std::vector<EngineScenario> UniqueScenarios();
 std::vector<EngineScenario> GlobalScenarios();
 /// Those of transaction_scenarios.cc, without budgets.
 std::vector<EngineScenario> TransactionScenarios();
+/// Those of read_scenarios.cc.
+std::vector<EngineScenario> ReadScenarios();
 /// Those of file_scenarios.cc.
 std::vector<EngineScenario> FileScenarios();
 /// As the explorer runs it: a new world each time, checked at its end.

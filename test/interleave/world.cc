@@ -450,6 +450,24 @@ void World::Scan(uint32_t threads) {
   });
 }
 
+void World::ScanMerged(uint32_t threads) {
+  Call call(this, "merged scan on " + std::to_string(threads) + " threads");
+  ReadOptions read;
+  read.threads = threads;
+  ScanOptions scan;
+  scan.ranges = {{"a", "b", 1}, {"b", "c", 1}};
+  auto cursor = engine_->Scan(read, "t", scan);
+  call.End();
+  if (!cursor.has_value()) return call.RecordStatus(cursor.status(), nullptr);
+  std::vector<ModelRow> rows = Collect(std::move(cursor), call.text());
+  const auto rest = [](const ModelRow& row) { return row.key.substr(1); };
+  if (!std::ranges::is_sorted(rows, {}, rest)) Problem(call.text() + ": out of order");
+  std::ranges::sort(rows, {}, &ModelRow::key);
+  call.Record(Describe(rows), [rows](ModelState* state) {
+    return !state->closed && rows == Expected(*state, std::nullopt);
+  });
+}
+
 void World::Query(const std::string& value) {
   Call call(this, "query c=" + value);
   const Predicate predicate = Predicate::Equal("c", value);

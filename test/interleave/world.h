@@ -110,6 +110,8 @@ class World {
   void LookFor(const std::string& table);
   /// The most threads that a read may use.
   void Scan(uint32_t threads = 1);
+  /// The same, with the rows that begin with "a" and with "b" merged by the rest of their keys.
+  void ScanMerged(uint32_t threads);
   /// Rows whose "c" is `value`, by the index.
   void Query(const std::string& value);
   void Count(const std::string& value);

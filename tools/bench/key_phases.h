@@ -30,7 +30,9 @@ struct SaltScan {
 };
 inline constexpr SaltScan kSaltScans[] = {{"merged scan"},         {"merged scan by 2", 2},
                                           {"merged scan by 8", 8}, {"scan in parts", 1, 1, true},
-                                          {"merged 1 %", 1, 100},  {"merged ten rows", 1, 0}};
+                                          {"merged 1 %", 1, 100},
+                                          {"merged 1 % by 8", 8, 100},  {"merged ten rows", 1, 0},
+                                          {"merged ten rows by 8", 8, 0}};
 
 inline std::string SaltPhase(const NamedBlocks& blocks, const SaltScan& scan, uint32_t salts) {
   return std::string(blocks.name) + " " + scan.name + ", " + std::to_string(salts) +
