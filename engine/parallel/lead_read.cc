@@ -26,6 +26,8 @@ constexpr uint64_t kPartBytesMin = 16 << 10;
 // Parts of fewer rows cost more to open than to read.
 constexpr uint64_t kPartRowsMin = 256;
 constexpr uint64_t kPartsOfLead = 8;
+// About so many leads show whether the blocks of all are cached.
+constexpr size_t kLeadsLookedAt = 16;
 
 // Of the files; rows of memstores are in memory.
 uint64_t RowsOf(const LeadRead& read) {
@@ -222,8 +224,8 @@ class RowsOfLead final : public BoundedRows {
 }  // namespace
 
 uint32_t ThreadsFor(const LeadRead& read, uint32_t asked) {
-  const PartSize size = SizeOf(read);
   if (asked <= 1 || read.leads.empty()) return 1;
+  const PartSize size = SizeOf(read);
   if (read.rows > 0 && read.rows / read.leads.size() < size.rows) return 1;
   uint64_t parts = 0;
   for (const LeadClusters& lead : read.leads) {
@@ -231,8 +233,12 @@ uint32_t ThreadsFor(const LeadRead& read, uint32_t asked) {
     parts += PartsIn(lead.clusters, size, kPartsMin - parts);
   }
   const uint32_t threads = ThreadsFor(*read.context, asked, parts);
-  const auto pays = [](const LeadClusters& lead) { return PaysToPass(lead.clusters); };
-  return threads > 1 && std::ranges::any_of(read.leads, pays) ? threads : 1;
+  if (threads == 1) return 1;
+  const size_t step = std::max<size_t>(read.leads.size() / kLeadsLookedAt, 1);
+  for (size_t i = 0; i < read.leads.size(); i += step) {
+    if (PaysToPass(read.leads[i].clusters)) return threads;
+  }
+  return 1;
 }
 
 void AddLeads(const LeadRead& read, uint32_t threads, MergedRows* merged) {
