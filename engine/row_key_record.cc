@@ -72,10 +72,4 @@ Status ChangeRowKeyIn(std::string_view declaration, bool has_cells, format::Tabl
   return {};
 }
 
-Result<RowKeyEpochs> KeysOf(const format::TableRecord& table) {
-  if (!table.row_key.empty()) return RowKeyEpochs::Parse(table.row_key, table.former_row_keys);
-  return Status::InvalidArgument("the row keys of table " + base::Quote(table.name) +
-                                 " are bytes, without fields");
-}
-
 }  // namespace tandem::engine

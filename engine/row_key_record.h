@@ -3,8 +3,8 @@
 
 #include <string_view>
 
+#include "format/row_key/key_fields.h"
 #include "format/schema.h"
-#include "tandem/row_key.h"
 #include "tandem/schema.h"
 #include "tandem/status.h"
 
@@ -18,7 +18,6 @@ Status SetRowKeysIn(const TableOptions& options, format::TableRecord* table);
 /// See Database::ChangeRowKey. Errors: kInvalidArgument (the declaration; there are
 /// kFormerRowKeysMax former ones), kUnsupported.
 Status ChangeRowKeyIn(std::string_view declaration, bool has_cells, format::TableRecord* table);
-/// What its rows may have as keys. Errors: kInvalidArgument (they are bytes).
-Result<RowKeyEpochs> KeysOf(const format::TableRecord& table);
+using format::KeysOf;
 
 }  // namespace tandem::engine

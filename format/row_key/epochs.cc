@@ -22,8 +22,6 @@
 namespace tandem {
 namespace {
 
-bool HasLead(const RowKeySchema& schema) { return format::LeadBytes(schema.parts()) != 0; }
-
 std::vector<RowKeyPart> FieldsOf(const RowKeySchema& schema) {
   std::vector<RowKeyPart> fields;
   std::ranges::copy_if(schema.parts(), std::back_inserter(fields), [](const RowKeyPart& part) {
@@ -45,22 +43,6 @@ Status CheckToldApart(const RowKeySchema& newest, const RowKeySchema& former) {
   if (former_lead == 0 && format::HasEndOfLeads(newest)) return {};
   return Status::Unsupported(both + " could not be told apart: " + std::to_string(former_lead) +
                              " and " + std::to_string(lead) + " bytes lead them");
-}
-
-// Whether the schema may have made the key. `end_of_leads`: as of EndOfLeads.
-bool MayHave(const RowKeySchema& schema, const std::optional<std::string>& end_of_leads,
-             std::string_view key) {
-  return !end_of_leads.has_value() || HasLead(schema) == (key < *end_of_leads);
-}
-
-// Leaves the ranges of keys that the schema may have.
-void Clip(const RowKeySchema& schema, const std::optional<std::string>& end_of_leads,
-          std::vector<RowRange>* ranges) {
-  if (!end_of_leads.has_value() || HasLead(schema)) return;
-  std::erase_if(*ranges, [&](const RowRange& range) {
-    return !range.end.empty() && range.end <= *end_of_leads;
-  });
-  for (RowRange& range : *ranges) range.start = std::max(range.start, *end_of_leads);
 }
 
 // Those that begin with the same bytes are equal.
@@ -101,7 +83,7 @@ Result<std::vector<std::string>> RowKeyEpochs::Keys(std::span<const RowKeyField>
   for (const RowKeySchema& schema : schemas_) {
     Result<std::string> key = schema.Encode(fields);
     if (keys.empty()) RETURN_IF_ERROR(key.status());
-    if (!key.has_value() || !MayHave(schema, end_of_leads, *key)) continue;
+    if (!key.has_value() || !format::MayHave(schema, end_of_leads, *key)) continue;
     if (std::ranges::find(keys, *key) == keys.end()) keys.push_back(*std::move(key));
   }
   return keys;
@@ -110,7 +92,7 @@ Result<std::vector<std::string>> RowKeyEpochs::Keys(std::span<const RowKeyField>
 Result<std::vector<RowKeyField>> RowKeyEpochs::Decode(std::string_view key) const {
   const std::optional<std::string> end_of_leads = format::EndOfLeads(schemas_);
   for (const RowKeySchema& schema : schemas_) {
-    if (!MayHave(schema, end_of_leads, key)) continue;
+    if (!format::MayHave(schema, end_of_leads, key)) continue;
     Result<std::vector<RowKeyField>> fields = schema.Decode(key);
     if (fields.has_value()) return fields;
   }
@@ -137,7 +119,7 @@ Result<std::vector<RowRange>> RowKeyEpochs::Between(std::span<const RowKeyField>
   std::vector<RowRange> ranges;
   for (const RowKeySchema& schema : schemas_) {
     ASSIGN_OR_RETURN(std::vector<RowRange> some, schema.Between(prefix, bounds));
-    Clip(schema, end_of_leads, &some);
+    format::Clip(schema, end_of_leads, &some);
     std::ranges::move(some, std::back_inserter(ranges));
   }
   KeepEachOnce(&ranges);
@@ -153,7 +135,7 @@ Result<ScanOptions> RowKeyEpochs::InFieldOrder(std::span<const RowKeyField> pref
   for (const RowKeySchema& schema : schemas_) {
     ASSIGN_OR_RETURN(ScanOptions some, schema.InFieldOrder(prefix, bounds));
     if (some.ranges.empty()) some.ranges.emplace_back();  // All keys, which nothing leads.
-    Clip(schema, end_of_leads, &some.ranges);
+    format::Clip(schema, end_of_leads, &some.ranges);
     const size_t lead_bytes = format::LeadBytes(schema.parts());
     for (RowRange& range : some.ranges) range.leading_bytes = static_cast<uint32_t>(lead_bytes);
     std::ranges::move(some.ranges, std::back_inserter(scan.ranges));

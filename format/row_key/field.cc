@@ -236,6 +236,22 @@ std::optional<std::string> EndOfLeads(std::span<const RowKeySchema> schemas) {
   return end;
 }
 
+bool MayHave(const RowKeySchema& schema, const std::optional<std::string>& end_of_leads,
+             std::string_view key) {
+  return !end_of_leads.has_value() || (LeadBytes(schema.parts()) != 0) == (key < *end_of_leads);
+}
+
+void Clip(const RowKeySchema& schema, const std::optional<std::string>& end_of_leads,
+          std::vector<RowRange>* ranges) {
+  if (!end_of_leads.has_value() || LeadBytes(schema.parts()) != 0) return;
+  std::erase_if(*ranges, [&](const RowRange& range) {
+    return !range.end.empty() && range.end <= *end_of_leads;
+  });
+  for (RowRange& range : *ranges) range.start = std::max(range.start, *end_of_leads);
+}
+
+bool HasWidth(const RowKeyPart& field) { return WidthOf(field) != 0; }
+
 bool IsNumber(RowKeyType type) {
   return type == RowKeyType::kInt64 || type == RowKeyType::kUint64 ||
          type == RowKeyType::kTimestamp;

@@ -36,11 +36,19 @@ size_t LeadBytes(const std::vector<RowKeyPart>& parts);
 /// are of the former, the others of the latter. nullopt: all have some, or none has. Requires: what
 /// leads the keys of each begins with a salt or a modulus, if some have nothing.
 std::optional<std::string> EndOfLeads(std::span<const RowKeySchema> schemas);
+/// Whether the schema may have made the key, of those of `end_of_leads` (EndOfLeads).
+bool MayHave(const RowKeySchema& schema, const std::optional<std::string>& end_of_leads,
+             std::string_view key);
+/// Leaves the ranges of keys that the schema may have.
+void Clip(const RowKeySchema& schema, const std::optional<std::string>& end_of_leads,
+          std::vector<RowRange>* ranges);
 /// Whether what leads the keys begins with a salt or a modulus that leaves some first bytes out.
 bool HasEndOfLeads(const RowKeySchema& schema);
 
 /// Whether the field is a number or a time.
 bool IsNumber(RowKeyType type);
+/// Whether all its encodings have as many bytes.
+bool HasWidth(const RowKeyPart& field);
 
 /// The plain bytes of a value. Errors: kInvalidArgument (it does not fit; the message names the
 /// field).

@@ -7,9 +7,10 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
-#include "format/hash.h"
 #include "format/ordered_bytes.h"
 #include "format/row_key/field.h"
+#include "format/row_key/key_fields.h"
+#include "format/row_key/ranges.h"
 #include "tandem/limits.h"
 #include "tandem/row_key.h"
 
@@ -19,27 +20,6 @@ namespace {
 using Kind = RowKeyPart::Kind;
 
 Status Invalid(std::string what) { return Status::InvalidArgument("row key: " + std::move(what)); }
-
-std::string Joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
-Status NoField(const RowKeySchema& schema, std::string_view name) {
-  return Invalid("there is no field " + base::Quote(name) + "; the fields are " +
-                 Joined(schema.fields()));
-}
-
-uint32_t SaltOf(std::string_view rest, uint32_t count) {
-  return static_cast<uint32_t>(format::Hash64(rest) % count);
-}
-
-void AppendHash(std::string_view plain, uint32_t bytes, std::string* out) {
-  std::string hash;
-  format::AppendBigEndian(format::Hash64(plain), &hash);
-  out->append(hash, 0, bytes);
-}
 
 // The values of some fields, as plain bytes.
 class FieldValues {
@@ -52,7 +32,7 @@ class FieldValues {
         return std::string_view(part->field);
       });
       if (named == values.fields_.end()) {
-        return NoField(schema, field.name);
+        return format::NoField(values.fields_, field.name);
       }
       auto& plain = values.plain_[static_cast<size_t>(named - values.fields_.begin())];
       if (plain.has_value()) return Invalid("field " + base::Quote(field.name) + " is repeated");
@@ -62,16 +42,9 @@ class FieldValues {
   }
 
   size_t field_count() const { return fields_.size(); }
+  const std::vector<const RowKeyPart*>& fields() const { return fields_; }
   const RowKeyPart& field(size_t i) const { return *fields_[i]; }
-  const std::optional<std::string>& plain(size_t i) const { return plain_[i]; }
-  void Set(size_t i, std::string plain) { plain_[i] = std::move(plain); }
-  // The field that a hash or a modulus is made of.
-  size_t IndexOf(std::string_view name) const {
-    size_t i = 0;
-    while (fields_[i]->field != name) ++i;
-    return i;
-  }
-  bool IsLast(size_t i) const { return i + 1 == fields_.size(); }
+  const format::KnownFields& known() const { return plain_; }
   // How many of the first fields are there. Errors: kInvalidArgument (one is, and one before it is
   // not).
   Result<size_t> CountPrefix() const {
@@ -84,101 +57,32 @@ class FieldValues {
     }
     return count;
   }
-  // The encodings of the first fields.
-  std::string Encoded(size_t count) const {
-    std::string out;
-    for (size_t i = 0; i < count; ++i) {
-      format::AppendEncoded(*fields_[i], *plain_[i], IsLast(i), &out);
-    }
-    return out;
-  }
 
  private:
-  explicit FieldValues(const std::vector<RowKeyPart>& parts) {
-    for (const RowKeyPart& part : parts) {
-      if (part.kind == Kind::kField) fields_.push_back(&part);
-    }
-    plain_.resize(fields_.size());
-  }
+  explicit FieldValues(const std::vector<RowKeyPart>& parts)
+      : fields_(format::FieldsOf(parts)), plain_(fields_.size()) {}
 
   std::vector<const RowKeyPart*> fields_;
-  std::vector<std::optional<std::string>> plain_;
+  format::KnownFields plain_;
 };
 
-// A hash or a modulus of field `i`, which is there.
-void AppendMadeOf(const RowKeyPart& part, const FieldValues& values, size_t i, std::string* out) {
-  if (part.kind == Kind::kHash) return AppendHash(*values.plain(i), part.count, out);
-  format::AppendBucket(part, format::BucketOf(part, values.field(i), *values.plain(i)), out);
-}
-
-// Hashes and moduli of a key whose fields are all there.
-void AppendLead(const std::vector<RowKeyPart>& parts, const FieldValues& values, std::string* out) {
-  for (const RowKeyPart& part : parts) {
-    if (part.kind != Kind::kHash && part.kind != Kind::kMod) continue;
-    AppendMadeOf(part, values, values.IndexOf(part.field), out);
-  }
-}
-
-// Requires: all fields are there.
-std::string KeyOf(const std::vector<RowKeyPart>& parts, const FieldValues& values) {
-  std::string rest;
-  AppendLead(parts, values, &rest);
-  rest += values.Encoded(values.field_count());
-  if (parts.front().kind != Kind::kSalt) return rest;
-  std::string key;
-  format::AppendBucket(parts.front(), SaltOf(rest, parts.front().count), &key);
-  return key + rest;
-}
-
-// All that may lead keys of which only some fields are known.
-class Leads {
- public:
-  explicit Leads(const FieldValues& values) : values_(values) {}
-
-  Status Add(const RowKeyPart& part) {
-    if (part.kind == Kind::kField) return {};
-    if (part.kind == Kind::kSalt) return Multiply(part);
-    const size_t i = values_.IndexOf(part.field);
-    if (!values_.plain(i).has_value()) {
-      if (part.kind == Kind::kMod) return Multiply(part);
-      return Invalid("the keys begin with a hash of field " + base::Quote(part.field) +
-                     ", so its value is needed; without it all keys have to be read");
+// The keys that have the first `count` fields and the next one within the bounds, one range for
+// each value of what leads them.
+Result<std::vector<RowRange>> RangesUnder(const RowKeySchema& schema, const FieldValues& values,
+                                          size_t count, const format::ValueInterval& bounds) {
+  ASSIGN_OR_RETURN(std::vector<std::string> leads, format::LeadsOf(schema.parts(), values.known()));
+  std::vector<RowRange> ranges;
+  ranges.reserve(leads.size());
+  for (std::string& lead : leads) {
+    format::KeyPrefix prefix{.bytes = std::move(lead)};
+    for (size_t i = 0; i < count; ++i) {
+      format::AddField(values.fields(), *values.known()[i], &prefix);
     }
-    for (std::string& lead : leads_) AppendMadeOf(part, values_, i, &lead);
-    return {};
+    std::optional<RowRange> range = format::RangeUnder(values.fields(), prefix, bounds);
+    if (range.has_value()) ranges.push_back(*std::move(range));
   }
-  const std::vector<std::string>& all() const { return leads_; }
-
- private:
-  Status Multiply(const RowKeyPart& part) {
-    const uint32_t count = format::BucketsOf(part);
-    if (leads_.size() * count > kRowKeyRangesMax) {
-      return Invalid("the keys are in more than " + std::to_string(kRowKeyRangesMax) +
-                     " ranges; give more fields");
-    }
-    std::vector<std::string> multiplied;
-    for (const std::string& lead : leads_) {
-      for (uint32_t bucket = 0; bucket < count; ++bucket) {
-        format::AppendBucket(part, bucket, &multiplied.emplace_back(lead));
-      }
-    }
-    leads_ = std::move(multiplied);
-    return {};
-  }
-
-  const FieldValues& values_;
-  std::vector<std::string> leads_{std::string()};
-};
-
-// Of a range of keys that begins with them, the end; empty: none is larger.
-std::string EndOf(std::string_view prefix) {
-  return format::Successor(prefix).value_or(std::string());
+  return ranges;
 }
-
-// The bounds of one field as plain bytes, from the smallest value on.
-struct PlainBounds {
-  std::optional<std::string> from, to;
-};
 
 // Whether no value of the field is smaller.
 bool IsSmallest(const RowKeyPart& field, std::string_view plain) {
@@ -191,7 +95,7 @@ Status CheckField(const RowKeySchema& schema, const FieldValues& values, size_t 
                   const std::string& bounded) {
   const std::vector<std::string> names = schema.fields();
   const auto found = std::ranges::find(names, bounded);
-  if (found == names.end()) return NoField(schema, bounded);
+  if (found == names.end()) return format::NoField(values.fields(), bounded);
   const auto i = static_cast<size_t>(found - names.begin());
   if (i == given) return {};
   const std::string name = "field " + base::Quote(bounded);
@@ -200,48 +104,32 @@ Status CheckField(const RowKeySchema& schema, const FieldValues& values, size_t 
                  ", which comes before it");
 }
 
-Result<PlainBounds> CheckedBounds(const RowKeyPart& field, const RowKeyBounds& bounds) {
+Result<format::ValueInterval> CheckedBounds(const RowKeyPart& field, const RowKeyBounds& bounds) {
   const std::string name = "field " + base::Quote(field.field);
   if (field.reversed) {
     return Invalid(name + " is reversed: its keys are not in the order of its values");
   }
-  PlainBounds plain;
+  format::ValueInterval plain;
   if (bounds.from.has_value()) {
-    ASSIGN_OR_RETURN(plain.from, format::PlainBytes(field, *bounds.from));
+    ASSIGN_OR_RETURN(std::string from, format::PlainBytes(field, *bounds.from));
+    plain.low = {.key = std::move(from)};
   }
   if (bounds.to.has_value()) {
-    ASSIGN_OR_RETURN(plain.to, format::PlainBytes(field, *bounds.to));
-    if (IsSmallest(field, *plain.to)) {
+    ASSIGN_OR_RETURN(std::string to, format::PlainBytes(field, *bounds.to));
+    if (IsSmallest(field, to)) {
       return Invalid(name + ": nothing lies below " + base::Quote(*bounds.to));
     }
+    plain.high = {.key = std::move(to), .inclusive = false};
   }
-  if (!plain.from.has_value() || !plain.to.has_value() || *plain.from < *plain.to) return plain;
+  if (!plain.low.has_value() || !plain.high.has_value() || plain.low->key < plain.high->key) {
+    return plain;
+  }
   const std::string range = "from " + base::Quote(*bounds.from) + " to " + base::Quote(*bounds.to);
-  if (*plain.from == *plain.to) {
+  if (plain.low->key == plain.high->key) {
     return Invalid(name + ": nothing lies " + range + ", which excludes its end");
   }
   return Invalid(name + ": the range " + range +
                  " is inverted; give the smaller value first, whatever the order of the keys");
-}
-
-// The keys that begin with `prefix` and have the field within the bounds next.
-RowRange RangeWithin(const std::string& prefix, const RowKeyPart& field, bool is_last,
-                     const PlainBounds& bounds) {
-  const auto bound = [&](const std::optional<std::string>& plain) {
-    std::string key = prefix;
-    format::AppendEncoded(field, *plain, is_last, &key);
-    return key;
-  };
-  RowRange range{.start = prefix, .end = EndOf(prefix)};
-  if (!field.descending) {
-    if (bounds.from.has_value()) range.start = bound(bounds.from);
-    if (bounds.to.has_value()) range.end = bound(bounds.to);
-    return range;
-  }
-  // The largest value comes first, and all keys that have it begin with its encoding.
-  if (bounds.to.has_value()) range.start = EndOf(bound(bounds.to));
-  if (bounds.from.has_value()) range.end = EndOf(bound(bounds.from));
-  return range;
 }
 
 }  // namespace
@@ -257,10 +145,10 @@ std::vector<std::string> RowKeySchema::fields() const {
 Result<std::string> RowKeySchema::Encode(std::span<const RowKeyField> fields) const {
   ASSIGN_OR_RETURN(const FieldValues values, FieldValues::Make(*this, fields));
   for (size_t i = 0; i < values.field_count(); ++i) {
-    if (values.plain(i).has_value()) continue;
+    if (values.known()[i].has_value()) continue;
     return Invalid("field " + base::Quote(values.field(i).field) + " is missing");
   }
-  std::string key = KeyOf(parts_, values);
+  std::string key = format::KeyOf(parts_, values.known());
   if (key.empty()) return Invalid("all its fields are empty, and so is the key");
   if (key.size() > kRowKeyBytesMax) {
     return Invalid("its fields make " + std::to_string(key.size()) + " bytes, the limit is " +
@@ -270,25 +158,16 @@ Result<std::string> RowKeySchema::Encode(std::span<const RowKeyField> fields) co
 }
 
 Result<std::vector<RowKeyField>> RowKeySchema::Decode(std::string_view key) const {
-  const auto wrong = [&](size_t offset, const std::string& problem) {
+  std::vector<std::string> plain;
+  const std::optional<format::KeyFlaw> flaw = format::DecodeKey(parts_, key, &plain);
+  if (flaw.has_value()) {
     return Invalid(base::Quote(key) + " is none of " + ToString() + ": at offset " +
-                   std::to_string(offset) + ": " + problem);
-  };
-  const size_t lead_bytes = format::LeadBytes(parts_);
-  if (key.empty() || key.size() < lead_bytes) return wrong(key.size(), "it ends there");
-  ASSIGN_OR_RETURN(FieldValues values, FieldValues::Make(*this, {}));
-  std::string_view rest = key.substr(lead_bytes);
-  std::vector<RowKeyField> fields;
-  for (size_t i = 0; i < values.field_count(); ++i) {
-    const RowKeyPart& field = values.field(i);
-    Result<std::string> plain = format::TakeEncoded(field, values.IsLast(i), &rest);
-    if (!plain) return wrong(key.size() - rest.size(), std::string(plain.error().message()));
-    fields.push_back({field.field, format::ValueText(field, *plain)});
-    values.Set(i, *std::move(plain));
+                   std::to_string(flaw->offset) + ": " + flaw->problem);
   }
-  if (!rest.empty()) return wrong(key.size() - rest.size(), "expected its end");
-  if (lead_bytes > 0 && KeyOf(parts_, values) != key) {
-    return wrong(0, "what leads it does not follow from its fields");
+  const std::vector<const RowKeyPart*> parts = format::FieldsOf(parts_);
+  std::vector<RowKeyField> fields;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    fields.push_back({parts[i]->field, format::ValueText(*parts[i], plain[i])});
   }
   return fields;
 }
@@ -305,15 +184,7 @@ Result<std::vector<RowRange>> RowKeySchema::Ranges(std::span<const RowKeyField> 
     ranges.push_back({.start = std::move(key), .end = std::move(after)});
     return ranges;
   }
-  Leads leads(values);
-  for (const RowKeyPart& part : parts_) RETURN_IF_ERROR(leads.Add(part));
-  const std::string encoded = values.Encoded(count);
-  for (const std::string& lead : leads.all()) {
-    std::string start = lead + encoded;
-    std::string end = EndOf(start);
-    ranges.push_back({.start = std::move(start), .end = std::move(end)});
-  }
-  return ranges;
+  return RangesUnder(*this, values, count, {});
 }
 
 Result<std::vector<RowRange>> RowKeySchema::Between(std::span<const RowKeyField> prefix,
@@ -329,15 +200,8 @@ Result<std::vector<RowRange>> RowKeySchema::Between(std::span<const RowKeyField>
   }
   RETURN_IF_ERROR(CheckField(*this, values, count, bounds.field));
   const RowKeyPart& field = values.field(count);
-  ASSIGN_OR_RETURN(const PlainBounds plain, CheckedBounds(field, bounds));
-  Leads leads(values);
-  for (const RowKeyPart& part : parts_) RETURN_IF_ERROR(leads.Add(part));
-  const std::string encoded = values.Encoded(count);
-  std::vector<RowRange> ranges;
-  for (const std::string& lead : leads.all()) {
-    ranges.push_back(RangeWithin(lead + encoded, field, values.IsLast(count), plain));
-  }
-  return ranges;
+  ASSIGN_OR_RETURN(const format::ValueInterval plain, CheckedBounds(field, bounds));
+  return RangesUnder(*this, values, count, plain);
 }
 
 Result<ScanOptions> RowKeySchema::InFieldOrder(std::span<const RowKeyField> prefix,
@@ -349,12 +213,7 @@ Result<ScanOptions> RowKeySchema::InFieldOrder(std::span<const RowKeyField> pref
   if (prefix.empty() && bounds.field.empty()) {
     // Without fields Between gives one range of all keys.
     ASSIGN_OR_RETURN(const FieldValues values, FieldValues::Make(*this, {}));
-    Leads leads(values);
-    for (const RowKeyPart& part : parts_) RETURN_IF_ERROR(leads.Add(part));
-    scan.ranges.clear();
-    for (const std::string& lead : leads.all()) {
-      scan.ranges.push_back({.start = lead, .end = EndOf(lead)});
-    }
+    ASSIGN_OR_RETURN(scan.ranges, RangesUnder(*this, values, 0, {}));
   }
   if (scan.ranges.size() == 1) return scan;
   if (scan.ranges.size() > kScanLeadsMax) {
