@@ -10,10 +10,22 @@
 #include "base/status_macros.h"
 #include "engine/predicate/literal.h"
 #include "engine/predicate/regexp.h"
+#include "format/row_key/field.h"
 #include "tandem/database.h"
 
 namespace tandem {
 namespace engine {
+
+namespace {
+
+// Whether the text is a value of what the parameter is compared with.
+Status CheckFits(const ParameterUse& use, std::string_view text) {
+  if (use.pattern.has_value()) return Regexp::Compile(text, *use.pattern).status();
+  if (use.key_fields == nullptr) return ReadLiteral(use.column, text).status();
+  return format::PlainBytes(*use.key_fields->fields()[use.field], text).status();
+}
+
+}  // namespace
 
 Status PreparedState::Bind(uint32_t parameter, std::string_view text) {
   if (parameter == 0 || parameter > values.size()) {
@@ -22,8 +34,7 @@ Status PreparedState::Bind(uint32_t parameter, std::string_view text) {
   }
   for (const ParameterUse& use : uses) {
     if (use.parameter != parameter || use.is_row_key || use.is_part) continue;
-    const Status status = use.pattern.has_value() ? Regexp::Compile(text, *use.pattern).status()
-                                                  : ReadLiteral(use.column, text).status();
+    const Status status = CheckFits(use, text);
     if (status.ok()) continue;
     return Status::InvalidArgument("parameter ?" + std::to_string(parameter) + ": " +
                                    std::string(status.message()));

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "engine/advice/measured_ways.h"
 #include "engine/advice/section_sizes.h"
+#include "engine/predicate/row_restrictions.h"
 #include "engine/query/intersection_choice.h"
 #include "engine/query/plan.h"
 
@@ -86,7 +87,7 @@ class Adviser {
                                {.cancellation = cancellation_, .functions = &request_.functions});
       if (!bound.has_value()) return OfQuery(i, bound.error());
       queries_.push_back({.query = &queries[i],
-                          .predicate = *std::move(bound),
+                          .predicate = WithinFields(*std::move(bound)),
                           .fixed = WhyFixed(queries[i].options)});
     }
     return {};

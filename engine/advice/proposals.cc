@@ -31,7 +31,7 @@ bool HasSingleValues(const BoundLeaf& leaf) {
 }
 
 bool IsServable(const BoundLeaf& leaf) {
-  return !leaf.is_row_key && leaf.has_ranges() && !leaf.accepts_null;
+  return !leaf.is_row_key && leaf.key_fields == nullptr && leaf.has_ranges() && !leaf.accepts_null;
 }
 
 // False: the table cannot have the index.
@@ -110,8 +110,8 @@ class Proposer {
 
   std::vector<Way> WaysOfLeaf(const BoundLeaf& leaf) const {
     if (IsServable(leaf)) return {{IndexOver({ColumnOf(leaf)})}};
-    const bool looks_for_parts = !leaf.is_row_key && leaf.test.has_value() &&
-                                 leaf.column.functions.empty() &&
+    const bool looks_for_parts = !leaf.is_row_key && leaf.key_fields == nullptr &&
+                                 leaf.test.has_value() && leaf.column.functions.empty() &&
                                  !PartsNeededBy(*leaf.test).empty();
     if (!looks_for_parts) return {};
     IndexColumn trigrams = ColumnOf(leaf);

@@ -18,8 +18,11 @@
 
 #include "base/status_macros.h"
 #include "engine/predicate/bound.h"
+#include "engine/predicate/column_parser.h"
 #include "engine/predicate/literal.h"
 #include "format/functions.h"
+#include "format/row_key/field.h"
+#include "format/row_key/key_fields.h"
 #include "format/text_terms.h"
 #include "index/entries.h"
 
@@ -64,6 +67,8 @@ BoundLeaf Combine(BoundNode::Kind kind, std::vector<BoundLeaf*> leaves) {
   BoundLeaf combined{leaves[0]->is_row_key, std::move(leaves[0]->column), std::move(values),
                      accepts_null};
   combined.any_version = leaves[0]->any_version;
+  combined.key_fields = leaves[0]->key_fields;
+  combined.field = leaves[0]->field;
   combined.every = leaves[0]->every;
   SimplifyEvery(&combined);
   return combined;
@@ -100,6 +105,12 @@ Status CombineLeaves(const base::Cancellation& cancellation, BoundNode* group) {
 }
 
 const format::FunctionRegistry kNoFunctions;
+
+// What a field compares as, which is its plain bytes. kInt64: it has no parts and no beginnings.
+ColumnType TypeOfField(const RowKeyPart& field) {
+  if (field.type == RowKeyType::kText) return ColumnType::kText;
+  return field.type == RowKeyType::kBytes ? ColumnType::kBytes : ColumnType::kInt64;
+}
 
 class Binder {
  public:
@@ -314,11 +325,16 @@ class Binder {
     leaf.test = TextTest{.negated = negated};
     auto compiled = Regexp::Compile(*pattern, EncodingOf(leaf.column));
     if (!compiled.has_value()) {
-      return Status::InvalidArgument(format::Described(leaf.column) + ": " +
+      return Status::InvalidArgument(Described(leaf) + ": " +
                                      std::string(compiled.error().message()));
     }
     leaf.test->regexp = *std::move(compiled);
     return node;
+  }
+
+  static std::string Described(const BoundLeaf& leaf) {
+    return leaf.key_fields == nullptr ? format::Described(leaf.column)
+                                      : KeyFieldText(leaf.column.qualifier);
   }
 
   static RegexpEncoding EncodingOf(const format::IndexColumnRecord& column) {
@@ -333,14 +349,17 @@ class Binder {
       return Status::InvalidArgument("the row key has no " + std::string(operation) +
                                      ", which would read every row");
     }
-    if (!ComparesAsBytes(leaf->column.type)) {
-      return Status::InvalidArgument(format::Described(leaf->column) +
-                                     " is neither bytes nor text: it has no " +
-                                     std::string(operation));
-    }
+    RETURN_IF_ERROR(CheckHasParts(*leaf, operation));
     leaf->accepts_null = negated;
     leaf->every = negated && leaf->has_several_values();
     return {};
+  }
+
+  // Whether values have parts and beginnings that it may look for.
+  static Status CheckHasParts(const BoundLeaf& leaf, std::string_view operation) {
+    if (leaf.is_row_key || ComparesAsBytes(leaf.column.type)) return {};
+    return Status::InvalidArgument(Described(leaf) + " is neither bytes nor text: it has no " +
+                                   std::string(operation));
   }
 
   // One leaf for each word of the text. What no row can have, or no word at all, is in no row.
@@ -372,6 +391,7 @@ class Binder {
   }
 
   Status BindColumn(const Predicate& predicate, BoundLeaf* leaf) {
+    if (predicate.is_row_key() && !predicate.qualifier().empty()) return BindField(predicate, leaf);
     leaf->is_row_key = predicate.is_row_key() && predicate.functions().empty();
     if (leaf->is_row_key) return {};
     leaf->any_version = versions_ == DecidingVersions::kAny && !predicate.is_row_key();
@@ -395,6 +415,23 @@ class Binder {
     }
     ASSIGN_OR_RETURN(leaf->column.type,
                      format::TypeOfFunctions(leaf->column.functions, predicate.type()));
+    return {};
+  }
+
+  Status BindField(const Predicate& predicate, BoundLeaf* leaf) {
+    if (key_fields_ == nullptr) {
+      Result<RowKeyEpochs> keys = format::KeysOf(table_);
+      if (!keys.has_value()) {
+        return Status(keys.error().code(), KeyFieldText(predicate.qualifier()) + ": " +
+                                               std::string(keys.error().message()));
+      }
+      key_fields_ = std::make_shared<const format::KeyFields>(*std::move(keys));
+    }
+    ASSIGN_OR_RETURN(leaf->field, key_fields_->PlaceOf(predicate.qualifier()));
+    leaf->key_fields = key_fields_;
+    leaf->column.family = format::kRowKeyFamily;
+    leaf->column.qualifier = predicate.qualifier();
+    leaf->column.type = TypeOfField(*key_fields_->fields()[leaf->field]);
     return {};
   }
 
@@ -423,6 +460,8 @@ class Binder {
       use.is_part = predicate.kind() == Kind::kPrefix || predicate.kind() == Kind::kContains;
       if (predicate.kind() == Kind::kRegexp) use.pattern = EncodingOf(leaf.column);
       use.column = leaf.column;
+      use.key_fields = leaf.key_fields;
+      use.field = leaf.field;
       return static_cast<const std::string*>(nullptr);
     }
     const bool is_given = values_ != nullptr && parameter <= values_->size();
@@ -474,12 +513,10 @@ class Binder {
   }
 
   Result<ValueSet> PrefixOf(const Predicate& predicate, const BoundLeaf& leaf) const {
-    if (!leaf.is_row_key && !ComparesAsBytes(leaf.column.type)) {
-      return Status::InvalidArgument(format::Described(leaf.column) +
-                                     " is neither bytes nor text: it has no prefixes");
-    }
+    RETURN_IF_ERROR(CheckHasParts(leaf, "prefixes"));
     ASSIGN_OR_RETURN(const std::string* prefix, TextAt(predicate, 0, leaf));
     if (prefix == nullptr) return ValueSet();
+    if (leaf.key_fields != nullptr) return PrefixedBy(*prefix, leaf);
     ValueInterval interval{ValueBound{*prefix, true}, std::nullopt};
     if (const auto after = format::Successor(*prefix); after.has_value()) {
       interval.high = ValueBound{*after, false};
@@ -487,9 +524,30 @@ class Binder {
     return ValueSet({std::move(interval)});
   }
 
+  // Of a field. Bounds of one with a width have that many bytes, as its values do.
+  static ValueSet PrefixedBy(const std::string& prefix, const BoundLeaf& leaf) {
+    const RowKeyPart& field = *leaf.key_fields->fields()[leaf.field];
+    const size_t width = field.type == RowKeyType::kBytes ? field.width_bytes : 0;
+    if (field.width_bytes != 0 && prefix.size() > field.width_bytes) return {};
+    const auto bound = [width](std::string bytes, bool inclusive) {
+      if (width != 0) bytes.resize(width, '\0');
+      return ValueBound{std::move(bytes), inclusive};
+    };
+    ValueInterval interval{bound(prefix, true), std::nullopt};
+    if (auto after = format::Successor(prefix); after.has_value()) {
+      interval.high = bound(*std::move(after), false);
+    }
+    return ValueSet({std::move(interval)});
+  }
+
   Result<Literal> LiteralAt(const Predicate& predicate, size_t place, const BoundLeaf& leaf) const {
     ASSIGN_OR_RETURN(const std::string* text, TextAt(predicate, place, leaf));
     if (text == nullptr) return Literal();
+    if (leaf.key_fields != nullptr) {
+      ASSIGN_OR_RETURN(std::string plain,
+                       format::PlainBytes(*leaf.key_fields->fields()[leaf.field], *text));
+      return Literal{std::move(plain)};
+    }
     return leaf.is_row_key ? Literal{*text} : ReadLiteral(leaf.column, *text);
   }
 
@@ -499,7 +557,8 @@ class Binder {
   const DecidingVersions versions_;
   const format::FunctionRegistry& functions_;
   std::vector<ParameterUse>* const uses_;
-  size_t regexps_ = 0;  // Conditions with REGEXP so far.
+  std::shared_ptr<const format::KeyFields> key_fields_;  // Of the table, if a field was named.
+  size_t regexps_ = 0;                                   // Conditions with REGEXP so far.
 };
 
 }  // namespace

@@ -27,6 +27,10 @@ Result<format::IndexColumnRecord> BindColumn(const ParsedColumn& parsed,
                                              const format::FunctionRegistry* functions) {
   format::IndexColumnRecord column;
   column.family = format::kRowKeyFamily;
+  if (parsed.is_row_key && !parsed.qualifier.empty()) {
+    return Status::InvalidArgument(KeyFieldText(parsed.qualifier) +
+                                   ": fields of the row key are for conditions alone");
+  }
   if (!parsed.is_row_key) {
     const format::FamilyRecord* const family =
         parsed.family.empty() ? &table.first_family() : table.FindFamily(parsed.family);

@@ -142,6 +142,7 @@ bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root_)
 
 Result<bool> BoundPredicate::Matches(std::string_view row, std::span<const format::Cell> cells) {
   values_cell_ = nullptr;
+  has_fields_.reset();
   row_put_ = format::RowKeyPut(row);
   const Result<bool> matches = Matches(root_, row, cells);
   families_.clear();
@@ -160,6 +161,7 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
   }
   const BoundLeaf& leaf = node.leaf;
   if (leaf.is_row_key) return leaf.values.Contains(row);
+  if (leaf.key_fields != nullptr) return MatchesField(leaf, row);
   if (leaf.any_version || leaf.column.is_of_family()) [[unlikely]]
     return MatchesSeveral(leaf, cells);
   const format::Cell* cell =
@@ -168,6 +170,12 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
   FindJoined(leaf.column, cells, &joined_);
   ASSIGN_OR_RETURN(const Verdict verdict, Judge(leaf, *cell));
   return verdict == Verdict::kAbsent ? leaf.accepts_null : verdict == Verdict::kTrue;
+}
+
+// All fields are of one table, so one key is decoded once.
+bool BoundPredicate::MatchesField(const BoundLeaf& leaf, std::string_view row) {
+  if (!has_fields_.has_value()) has_fields_ = leaf.key_fields->Decode(row, &fields_);
+  return *has_fields_ ? leaf.Accepts(fields_[leaf.field]) : leaf.accepts_null;
 }
 
 // The values of a column's versions, or of the columns of a family, are values of one column.

@@ -5,6 +5,9 @@
 // with.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +22,7 @@
 #include "format/cell/cell.h"
 #include "format/condition.h"
 #include "format/registry/registered.h"
+#include "format/row_key/key_fields.h"
 #include "format/schema.h"
 #include "format/value_list.h"
 #include "index/key.h"
@@ -47,6 +51,11 @@ struct BoundLeaf {
   bool every = false;
   /// In the place of `values`: true for a present value that satisfies it.
   std::optional<TextTest> test = std::nullopt;
+  /// It is on a field of the row key, whose place among them `field` is: `column` is of the row key
+  /// and has the field's name, and values are plain bytes (format/row_key/field.h). nullptr: it is
+  /// not.
+  std::shared_ptr<const format::KeyFields> key_fields = nullptr;
+  size_t field = 0;
 
   /// Of a value that compares as the column's do.
   bool Accepts(std::string_view value) const {
@@ -79,6 +88,8 @@ struct ParameterUse {
   bool is_part = false;                                  ///< Or a prefix: any text.
   std::optional<RegexpEncoding> pattern = std::nullopt;  ///< It is a pattern of REGEXP.
   format::IndexColumnRecord column;
+  std::shared_ptr<const format::KeyFields> key_fields = nullptr;  ///< As BoundLeaf has them.
+  size_t field = 0;
 };
 
 /// Which versions of a column decide whether a row satisfies conditions on it.
@@ -156,6 +167,7 @@ class BoundPredicate {
   Verdict JudgeText(const BoundLeaf& leaf, const format::Cell& cell);
   Verdict JudgeValues(const BoundLeaf& leaf, const format::Cell& cell);
   bool AreSameValues(const BoundLeaf& leaf, const format::Cell& cell) const;
+  bool MatchesField(const BoundLeaf& leaf, std::string_view row);
 
   BoundNode root_;
   format::Cell row_put_;  // Of the row that Matches looks at.
@@ -165,6 +177,9 @@ class BoundPredicate {
   const format::Cell* values_cell_ = nullptr;  // nullptr: of none.
   const format::IndexColumnRecord* values_column_ = nullptr;
   std::vector<const format::Cell*> joined_;  // Of the leaf that Matches looks at.
+  // Of the row that Matches looks at: whether its key has fields, and these.
+  std::optional<bool> has_fields_;
+  std::vector<std::string> fields_;
   // Of conditions on families, if the row is given column by column.
   std::vector<Several> families_;
 };

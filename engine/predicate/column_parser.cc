@@ -60,9 +60,12 @@ class ColumnParser {
       ASSIGN_OR_RETURN(column_.qualifier, tokens_.ExpectName("a column's name"));
       return {};
     }
-    column_.is_row_key = first.kind == Token::Kind::kName && first.text == kRowKeyColumn;
-    if (column_.is_row_key) column_.qualifier.clear();
-    return {};
+    if (first.kind != Token::Kind::kName) return {};
+    const std::string_view field = KeyFieldOf(first.text);
+    column_.is_row_key = first.text == kRowKeyColumn || !field.empty();
+    if (column_.is_row_key) column_.qualifier = field;
+    if (field.empty() || depth_ == 0) return {};
+    return SyntaxError(first, "a column or _row: functions take no field of the row key");
   }
 
   Status ParseFunction() {
@@ -261,7 +264,12 @@ bool TakeFamily(const Functions& functions) {
                                 functions.front().kind == FunctionKind::kMapValues);
 }
 
+std::string KeyFieldText(std::string_view field) {
+  return std::string(kRowKeyColumn).append(".").append(field);
+}
+
 std::string ColumnText(const ParsedColumn& column) {
+  if (column.is_row_key && !column.qualifier.empty()) return KeyFieldText(column.qualifier);
   const std::string name = column.is_row_key ? std::string(kRowKeyColumn)
                            : TakeFamily(column.functions)
                                ? NameText(column.family)
@@ -277,7 +285,9 @@ Result<IndexColumn> ParseIndexColumn(TokenReader* tokens) {
   const Token first = tokens->Peek();
   ASSIGN_OR_RETURN(ParsedColumn parsed, ParseColumn("a column", tokens));
   if (parsed.is_row_key && parsed.functions.empty()) {
-    return SyntaxError(first, "a column: rows are in the order of their keys");
+    return SyntaxError(first, parsed.qualifier.empty()
+                                  ? "a column: rows are in the order of their keys"
+                                  : "a column: fields of the row key are for conditions alone");
   }
   const bool descending = tokens->TakeKeyword("DESC");
   if (!descending) tokens->TakeKeyword("ASC");

@@ -1,7 +1,7 @@
 // Columns in text, of predicates and of declarations of indexes:
 //
 //   index       column [ ASC | DESC ], ... [ INCLUDE ( name [ : name ], ... ) ]
-//   column      operand [ :: type ]; _row
+//   column      operand [ :: type ]; _row; in conditions also _row.name, a field of the row key
 //   operand     name [ : name ], each perhaps "quoted", | _row
 //               | map_keys ( name ) | map_values ( name )
 //               | function ( operand ) | substr ( operand , number [ , number ] )
@@ -55,7 +55,7 @@ class TokenReader {
 bool TakeFamily(const Functions& functions);
 
 struct ParsedColumn {
-  std::string family, qualifier;
+  std::string family, qualifier;  ///< With is_row_key, `qualifier` is a field of it; empty: none.
   bool is_row_key = false;
   Functions functions = {};
   std::optional<ColumnType> type = {};
@@ -66,6 +66,8 @@ struct ParsedColumn {
 Result<ParsedColumn> ParseColumn(std::string_view expected, TokenReader* tokens);
 /// A column of an index, with its direction. Errors: the same.
 Result<IndexColumn> ParseIndexColumn(TokenReader* tokens);
+/// The field as a predicate names it: "_row.user".
+std::string KeyFieldText(std::string_view field);
 /// What ParseColumn reads, without a type.
 std::string ColumnText(const ParsedColumn& column);
 

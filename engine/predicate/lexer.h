@@ -15,6 +15,7 @@ namespace tandem::engine {
 using format::ColumnNameText;
 using format::IsPlainName;
 using format::IsReserved;
+using format::KeyFieldOf;
 using format::kRowKeyColumn;
 using format::NameText;
 

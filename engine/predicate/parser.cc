@@ -9,7 +9,7 @@
 //   condition   operator value | IS [NOT] NULL
 //               | [NOT] ( BETWEEN value AND value | IN ( [ value {, value} ] ) | PREFIX value
 //                         | CONTAINS value | REGEXP value | LIKE 'text%' | LIKE '%text%' )
-//   column      in column_parser.h
+//   column      in column_parser.h; _row.name, a field of the row key
 //   value       'text' | x'hex' | number | TRUE | FALSE | ?[number]
 //
 // Nesting is limited so that no text can exhaust the stack; redundant parentheses count too.

@@ -209,7 +209,8 @@ Predicate Predicate::Compare(Kind kind, std::string column, std::vector<std::str
   Predicate leaf;
   leaf.kind_ = kind;
   leaf.values_ = std::move(values);
-  leaf.is_row_key_ = column == engine::kRowKeyColumn;
+  leaf.qualifier_ = engine::KeyFieldOf(column);
+  leaf.is_row_key_ = column == engine::kRowKeyColumn || !leaf.qualifier_.empty();
   if (leaf.is_row_key_) return leaf;
   const size_t colon = column.find(':');
   if (colon == std::string::npos) {
@@ -225,6 +226,9 @@ Predicate Predicate::WithFunctions(Functions functions) const {
   if (kind_ == Kind::kInvalid) return *this;
   if (!IsComparison(*this)) {
     return Invalid("only a comparison of a column has functions, not " + ToString());
+  }
+  if (is_row_key_ && !qualifier_.empty() && !functions.empty()) {
+    return Invalid("functions do not take a field of the row key, as in " + ToString());
   }
   if (const Status status = format::CheckFunctions(functions); !status.ok()) {
     return Invalid("a condition on column '" + qualifier_ + "': " + std::string(status.message()));

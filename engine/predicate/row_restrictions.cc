@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/predicate/field_ranges.h"
+
 namespace tandem::engine {
 namespace {
 
@@ -41,6 +43,13 @@ BoundPredicate Restrict(const BoundPredicate& predicate, ValueSet rows) {
   return BoundPredicate::Of(std::move(both));
 }
 
+ValueInterval IntervalOf(const format::KeyRange& range) {
+  ValueInterval interval;
+  if (!range.low.empty()) interval.low = ValueBound{.key = range.low};
+  if (range.high.has_value()) interval.high = ValueBound{.key = *range.high, .inclusive = false};
+  return interval;
+}
+
 }  // namespace
 
 BoundPredicate AmongRows(const BoundPredicate& predicate, const std::vector<std::string>& rows) {
@@ -56,10 +65,21 @@ BoundPredicate AmongRows(const BoundPredicate& predicate, const std::vector<std:
 BoundPredicate WithinRows(const BoundPredicate& predicate, const KeyRanges& ranges) {
   std::vector<ValueInterval> keys;
   keys.reserve(ranges.size());
+  for (const format::KeyRange& range : ranges) keys.push_back(IntervalOf(range));
+  return Restrict(predicate, ValueSet(std::move(keys)));
+}
+
+BoundPredicate WithinFields(BoundPredicate predicate) {
+  if (!NamesFields(predicate.root())) return predicate;
+  const KeyRanges ranges = RowsByFields(predicate.root());
+  const bool are_all = ranges.size() == 1 && ranges[0].low.empty() && !ranges[0].high.has_value();
+  if (are_all) return predicate;
+  std::vector<ValueInterval> keys;
+  keys.reserve(ranges.size());
   for (const format::KeyRange& range : ranges) {
-    ValueInterval& interval = keys.emplace_back();
-    if (!range.low.empty()) interval.low = ValueBound{.key = range.low};
-    if (range.high.has_value()) interval.high = ValueBound{.key = *range.high, .inclusive = false};
+    ValueInterval& interval = keys.emplace_back(IntervalOf(range));
+    // A single key, which is looked up.
+    if (range.high == range.low + '\0') interval.high = interval.low;
   }
   return Restrict(predicate, ValueSet(std::move(keys)));
 }

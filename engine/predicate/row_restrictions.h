@@ -13,5 +13,7 @@ namespace tandem::engine {
 BoundPredicate AmongRows(const BoundPredicate& predicate, const std::vector<std::string>& rows);
 /// The predicate, and that the row key is in one of `ranges`, which ascend and are disjoint.
 BoundPredicate WithinRows(const BoundPredicate& predicate, const KeyRanges& ranges);
+/// The predicate, and that the row key is in the ranges that its conditions on fields leave.
+BoundPredicate WithinFields(BoundPredicate predicate);
 
 }  // namespace tandem::engine

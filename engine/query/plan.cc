@@ -17,10 +17,12 @@
 
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/predicate/field_ranges.h"
 #include "engine/predicate/index_order.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/query/access_paths.h"
 #include "engine/query/intersection_choice.h"
+#include "engine/query/key_skip.h"
 #include "engine/query/partial_index.h"
 #include "engine/source/column_order.h"
 #include "engine/source/read_resources.h"
@@ -38,8 +40,10 @@ constexpr uint64_t kDecidedAlone = 1;
 constexpr uint64_t kPickedAlone = 2;
 constexpr uint64_t kPickedAmongSources = 4;
 
-// The most ranges of rows that a scan reads one by one.
+// So many ranges of rows a scan reads one by one; more, if there are as many rows for each as it
+// could read in the time that a range is found in.
 constexpr size_t kScannedRangesMax = 64;
+constexpr uint64_t kRowsPerRange = 64;
 
 KeyRanges RangesOf(const std::vector<ValueInterval>& intervals) {
   KeyRanges ranges;
@@ -62,6 +66,28 @@ KeyRanges RangesOf(const std::vector<ValueInterval>& intervals) {
 format::KeyRange HullOf(const KeyRanges& ranges) {
   if (ranges.empty()) return {{}, std::string()};
   return {ranges.front().low, ranges.back().high};
+}
+
+// Whether the predicate has only conditions on the row key and its fields.
+bool AsksKeysOnly(const BoundNode& node) {
+  if (node.kind == Kind::kLeaf) return node.leaf.is_row_key || node.leaf.key_fields != nullptr;
+  return std::ranges::all_of(node.children, AsksKeysOnly);
+}
+
+bool AreAll(const KeyRanges& rows) {
+  return rows.size() == 1 && rows[0].low.empty() && !rows[0].high.has_value();
+}
+
+// The ranges, for an explanation.
+std::string RangesText(const KeyRanges& rows) {
+  if (rows.empty()) return "no range of row keys";
+  const format::KeyRange& first = rows.front();
+  std::string text = rows.size() == 1
+                         ? "row keys"
+                         : std::to_string(rows.size()) + " ranges of row keys, the first";
+  if (first.high == first.low + '\0') return text + " " + base::Quote(first.low);
+  text += " from " + base::Quote(first.low);
+  return first.high.has_value() ? text + " to below " + base::Quote(*first.high) : text + " on";
 }
 
 // Whether the predicate has only conditions on the row key, all of which cut the range.
@@ -321,7 +347,7 @@ class QueryPlanner {
       plan_.reason = "no_index: every row is read";
       for (const format::IndexRecord& index : explained()) Reject(index, "no_index is given");
       RETURN_IF_ERROR(ScanEachRange());
-      return std::move(plan_);
+      return Settled();
     }
     ASSIGN_OR_RETURN(std::optional<IntersectionChoice> found, FindAccess(only, rows_decided));
     // The rest of the rows may have no entries in one of several.
@@ -333,19 +359,49 @@ class QueryPlanner {
                                      WhyNotServing(table_, predicate_, *index));
     }
     RETURN_IF_ERROR(Choose(std::move(found), !only.empty()));
-    if (options_.no_scan) RETURN_IF_ERROR(CheckNoScan());
     if (!plan_.access.has_value()) RETURN_IF_ERROR(ScanEachRange());
-    return std::move(plan_);
+    if (options_.no_scan) RETURN_IF_ERROR(CheckNoScan());
+    return Settled();
   }
 
  private:
+  // The plan, with the rows that it reads.
+  QueryPlan Settled() {
+    if (NamesFields(predicate_.root()) && !AreAll(rows_)) {
+      plan_.reason += "; " + RangesText(rows_);
+      if (skipped_.has_value()) {
+        plan_.reason += ", by a skip scan of " + std::to_string(*skipped_) +
+                        (*skipped_ == 1 ? " value of field " : " values of field ") +
+                        skipped_field_;
+      }
+    }
+    plan_.rows_within = std::move(rows_);
+    return std::move(plan_);
+  }
+
   // A scan leaves out the rows between the ranges. Indexes are walked once over all of them.
   Status ScanEachRange() {
-    if (rows_.size() <= 1 || rows_.size() > kScannedRangesMax || !options_.order_by.empty()) {
-      return {};
-    }
+    if (!options_.order_by.empty()) return {};
+    RETURN_IF_ERROR(SkipBetween());
+    const bool are_few = rows_.size() <= kScannedRangesMax ||
+                         rows_.size() * kRowsPerRange <= LoadOf(plan_.clusters).rows;
+    if (!are_few || (rows_.size() == 1 && !skipped_.has_value())) return {};
     ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, Intersect(rows_, {within_})));
     plan_.rows_decide = AsksRowsOnly(predicate_.root());
+    return {};
+  }
+
+  // Leaves the rows that conditions on later fields of the row key leave under each value of those
+  // before them, if that costs less than reading all.
+  Status SkipBetween() {
+    const std::optional<FieldSkip> skip = FieldSkip::Find(predicate_.root());
+    if (!skip.has_value()) return {};
+    ASSIGN_OR_RETURN(std::optional<SkippedKeys> found,
+                     SkipKeys(*skip, plan_.clusters, Intersect(rows_, {within_}), cancellation_));
+    if (!found.has_value()) return {};
+    rows_ = std::move(found->rows);
+    skipped_ = found->values;
+    skipped_field_ = skip->field();
     return {};
   }
 
@@ -449,9 +505,8 @@ class QueryPlanner {
   // alone, or in the order of an index, which is walked.
   Status CheckNoScan() const {
     if (plan_.access.has_value() || !options_.order_by.empty()) return {};
-    const bool is_bounded = !within_.low.empty() || within_.high.has_value() || rows_.size() != 1 ||
-                            !rows_[0].low.empty() || rows_[0].high.has_value();
-    if (plan_.rows_decide && is_bounded) return {};
+    const bool is_bounded = !within_.low.empty() || within_.high.has_value() || !AreAll(rows_);
+    if (is_bounded && (plan_.rows_decide || AsksKeysOnly(predicate_.root()))) return {};
     std::set<std::string> columns;
     AddColumns(predicate_.root(), &columns);
     const std::string start = "the query would scan table " + base::Quote(table_.name);
@@ -473,7 +528,8 @@ class QueryPlanner {
                std::ranges::none_of(table_.indexes, [&](const format::IndexRecord& index) {
                  return !node.leaf.accepts_null && AccessPathFinder::Serves(index, node.leaf);
                })) {
-      columns->insert(format::Described(node.leaf.column));
+      columns->insert(node.leaf.key_fields != nullptr ? "_row." + node.leaf.column.qualifier
+                                                      : format::Described(node.leaf.column));
     }
   }
 
@@ -560,7 +616,9 @@ class QueryPlanner {
   base::Cancellation cancellation_;
   const format::KeyRange& within_;
   const ColumnSet& returned_;
-  KeyRanges rows_;  // Every match has its key here.
+  KeyRanges rows_;                 // Every match has its key here.
+  std::optional<size_t> skipped_;  // Values that a skip scan found.
+  std::string skipped_field_;      // Of this field.
   QueryPlan plan_;
   std::vector<IntersectionChoice::Unused> unused_;
 };

@@ -18,9 +18,10 @@
 namespace tandem::engine {
 
 struct QueryPlan {
-  format::KeyRange within;        ///< The rows that are asked for have their keys in it.
-  bool rows_decide = false;       ///< Having its key in a cluster's rows is all that a row needs.
-  std::vector<Cluster> clusters;  ///< Of the rows whose keys may match.
+  format::KeyRange within;   ///< The rows that are asked for have their keys in it.
+  KeyRanges rows_within;     ///< All that are read: parts of `within`, where there are several.
+  bool rows_decide = false;  ///< Having its key in a cluster's rows is all that a row needs.
+  std::vector<Cluster> clusters;     ///< Of the rows whose keys may match.
   std::optional<AccessPath> access;  ///< nullopt: a scan.
   /// Of the access's paths and keys: an upper bound; exact in an explanation and with an order.
   EntryCount entries;

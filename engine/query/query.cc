@@ -555,10 +555,10 @@ uint64_t RowsAskedOf(const Query& query) {
 }
 
 // What is read of each lead. The rows of all are those of the plan.
-Status AddLeads(const std::vector<LeadRows>& leads, const KeyRanges& rows, Query* query) {
+Status AddLeads(const std::vector<LeadRows>& leads, Query* query) {
   ReadContext& context = *query->context;
   for (const LeadRows& lead : leads) {
-    const KeyRanges of_lead = Intersect(lead.rows, rows);
+    const KeyRanges of_lead = Intersect(lead.rows, query->plan.rows_within);
     if (of_lead.empty()) continue;
     LeadRead read{lead.lead.size(), {of_lead.front().low, of_lead.back().high}, {}};
     ASSIGN_OR_RETURN(read.clusters, FindClusters(context.view, of_lead));
@@ -608,7 +608,6 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   const auto* const order = query.ordering.has_value() ? query.ordering->index : nullptr;
   schema.Decode(ordering, predicate);
   const bool is_merged = request.leads != nullptr && HaveLeads(request.query.ranges);
-  const KeyRanges rows = is_merged ? RowsUnder(predicate) : KeyRanges();
   // An ordered count reads its rows.
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, limits.cancellation,
@@ -634,7 +633,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   if (!query.plan.rows_decide) query.context->predicate = std::move(predicate);
   query.context->NoteIn(request.trace);
   if (is_merged && purpose != PlanPurpose::kCount) {
-    RETURN_IF_ERROR(AddLeads(*request.leads, rows, &query));
+    RETURN_IF_ERROR(AddLeads(*request.leads, &query));
   }
   if (purpose != PlanPurpose::kCount) RETURN_IF_ERROR(SkipOffset(&query, is_condition_of_order));
   query.context->rows_asked = RowsAskedOf(query);
@@ -664,6 +663,7 @@ Result<BoundPredicate> BindQuery(const QueryRequest& request, const format::Tabl
                             .versions = request.query.any_version ? DecidingVersions::kAny
                                                                   : DecidingVersions::kNewest,
                             .functions = request.resources.functions}));
+  predicate = WithinFields(std::move(predicate));
   if (!request.query.ranges.empty()) {
     predicate = WithinRows(predicate, request.leads == nullptr ? RowsOf(request.query.ranges)
                                                                : RowsOf(*request.leads));

@@ -14,6 +14,7 @@ constexpr std::string_view kKeywords[] = {"AND",  "OR",   "NOT",    "BETWEEN",  
                                           "NULL", "LIKE", "PREFIX", "CONTAINS", "TRUE", "FALSE"};
 
 bool IsAscii(char c) { return (c & 0x80) == 0; }
+bool ContinuesPlainName(char c) { return ContinuesName(c) && IsAscii(c); }
 
 }  // namespace
 
@@ -35,11 +36,17 @@ bool IsReserved(std::string_view word) {
       kKeywords, [word](std::string_view keyword) { return EqualsUpper(word, keyword); });
 }
 
+std::string_view KeyFieldOf(std::string_view name) {
+  const size_t point = kRowKeyColumn.size();
+  if (!name.starts_with(kRowKeyColumn) || name.size() <= point || name[point] != '.') return {};
+  const std::string_view field = name.substr(point + 1);
+  return std::ranges::all_of(field, ContinuesPlainName) ? field : std::string_view();
+}
+
 bool IsPlainName(std::string_view name) {
   if (name.empty() || !StartsName(name[0]) || name == kRowKeyColumn) return false;
-  const bool is_plain =
-      std::ranges::all_of(name, [](char c) { return ContinuesName(c) && IsAscii(c); });
-  return is_plain && !IsReserved(name);
+  return std::ranges::all_of(name, ContinuesPlainName) && !IsReserved(name) &&
+         KeyFieldOf(name).empty();
 }
 
 std::string NameText(std::string_view name) {

@@ -9,6 +9,9 @@ namespace tandem::format {
 /// What names the row key where a column could be named.
 inline constexpr std::string_view kRowKeyColumn = "_row";
 
+/// The field of the row key that a name is of, as `user` of `_row.user`; empty: it is of none.
+std::string_view KeyFieldOf(std::string_view name);
+
 /// A letter as a capital, if it is ASCII.
 inline char UpperAscii(char c) {
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;

@@ -10,6 +10,14 @@
 // TRUE or FALSE, or a parameter. A quote inside quotes is doubled. IN () matches no row. Keywords
 // are not case-sensitive.
 //
+// `_row.user` is a field of a typed row key (row_key.h), in any condition but without functions and
+// casts: `_row.user = 'ann' AND _row.at >= '2026-01-01'`. It compares as its type, and values are
+// those of RowKeyField. One that does not fit, or a name of no field, is an error; a key that has
+// no fields, since it is none of the table's declarations, counts as absent. Conditions that every
+// match satisfies become ranges of keys: those on the first fields, and where only a later field
+// has one, those of each value of the fields before it if these are few. A column of such a name
+// is written "_row.user".
+//
 // CONTAINS looks for the bytes of its text; of words(title) it looks for each word of its text, in
 // any order: words(title) CONTAINS 'Storage engine'. A text without a word is in no row, nor is one
 // with a word that is too long.
@@ -101,7 +109,7 @@ class Predicate {
   /// The same comparison, of what the functions make of the column or row key. kInvalid for what is
   /// no comparison of one, and for functions with wrong arguments.
   Predicate WithFunctions(Functions functions) const;
-  // Comparisons. `column`: "name", "family:name" (cut at the first colon) or "_row".
+  // Comparisons. `column`: "name", "family:name" (cut at the first colon), "_row" or "_row.field".
   static Predicate Equal(std::string column, std::string value);
   static Predicate NotEqual(std::string column, std::string value);
   static Predicate Less(std::string column, std::string value);
@@ -154,8 +162,8 @@ class Predicate {
   std::string ToString() const;
 
   Kind kind() const { return kind_; }
-  /// "name" or "family:name" as given; kRowKeyColumn for the row key. Names with special characters
-  /// are stored plain here.
+  /// "name" or "family:name" as given. Names with special characters are stored plain here. Of the
+  /// row key the qualifier is the field that is compared; empty: the key itself, or functions of it.
   const std::string& family() const { return family_; }  ///< Empty: the table's first.
   const std::string& qualifier() const { return qualifier_; }
   bool is_row_key() const { return is_row_key_; }  ///< Perhaps with functions.

@@ -28,6 +28,7 @@
 // Values of fields are text, as conditions have them: decimal numbers; microseconds since 1970, RFC
 // 3339 or a date alone (UTC); 36 characters or 32 hex digits of a UUID. Text and bytes are as they
 // are. A declaration describes keys and constrains no call: any bytes stay a valid row key.
+// Predicates name fields as _row.user (predicate.h).
 //
 // N, and what a salt, hash or mod is made of, may change while the table has rows: RowKeyEpochs.
 #pragma once

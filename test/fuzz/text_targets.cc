@@ -6,10 +6,12 @@
 #include <set>
 
 #include "engine/predicate/bound.h"
+#include "engine/predicate/field_ranges.h"
 #include "engine/predicate/key_ranges.h"
 #include "engine/predicate/text_test.h"
 #include "engine/storage/files.h"
 #include "format/functions.h"
+#include "format/row_key/key_fields.h"
 #include "format/text_terms.h"
 #include "format/value_text.h"
 #include "index/key.h"
@@ -48,6 +50,8 @@ const format::TableRecord& TableOfAllTypes() {
     };
     add_of("c0", ColumnType::kText, Function::Lower());
     add_of("c1", ColumnType::kInt64, Function::Length());
+    table.row_key = "salt(3), user:text, at:timestamp desc, tag:bytes(2), name:text";
+    table.former_row_keys = {"mod(at, 2), user:text, at:timestamp desc, tag:bytes(2), name:text"};
     return table;
   }();
   return kTable;
@@ -98,6 +102,33 @@ void CheckNode(const engine::BoundNode& node) {
   }
 }
 
+// A key that satisfies the predicate is in the ranges that its conditions on fields leave.
+void CheckFields(engine::BoundPredicate* predicate) {
+  static const engine::KeyRanges kKeys = [] {
+    engine::KeyRanges keys;
+    const RowKeyEpochs epochs = *format::KeysOf(TableOfAllTypes());
+    for (const char* user : {"", "a", "ab", "b"}) {
+      for (const char* at : {"-1", "0", "7", "1735689600000000"}) {
+        for (const std::string& key : *epochs.Keys(std::vector<RowKeyField>{
+                 {"user", user}, {"at", at}, {"tag", "a7"}, {"name", user}})) {
+          keys.push_back({key, key + '\0'});
+        }
+      }
+    }
+    return keys;
+  }();
+  const engine::KeyRanges ranges = engine::RowsByFields(predicate->root());
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    Expect(!engine::IsEmpty(ranges[i]), "no range is empty");
+    if (i > 0) Expect(*ranges[i - 1].high < ranges[i].low, "ranges ascend and are apart");
+  }
+  for (const format::KeyRange& key : kKeys) {
+    const auto matches = predicate->Matches(key.low, {});
+    if (!matches.has_value() || !*matches) continue;
+    Expect(!engine::Intersect(ranges, {key}).empty(), "a match is in the ranges");
+  }
+}
+
 // Looks for the parameters, and binds a number to each.
 void CheckParameters(const Predicate& predicate) {
   const uint32_t count = predicate.parameter_count();
@@ -115,8 +146,11 @@ void CheckParameters(const Predicate& predicate) {
 void RunPredicate(std::string_view input) {
   const auto predicate = Predicate::Parse(input);
   if (!predicate) return;
-  const auto bound = engine::BoundPredicate::Bind(*predicate, TableOfAllTypes());
-  if (bound) CheckNode(bound->root());
+  auto bound = engine::BoundPredicate::Bind(*predicate, TableOfAllTypes());
+  if (bound) {
+    CheckNode(bound->root());
+    CheckFields(&*bound);
+  }
   CheckParameters(*predicate);
   const auto again = Predicate::Parse(predicate->ToString());
   Expect(again.has_value(), "a printed predicate parses");
@@ -133,6 +167,9 @@ std::vector<std::string> PredicateSeeds() {
           "c5 BETWEEN '2025-01-01T00:00:00Z' AND 99999999999999999999 AND c0 > x'ff'",
           "lower(c0) = 'ab' AND NOT length(c1) > 7 OR json(d, '$.a[1].\"b c\"')::int64 IS NULL",
           "substr(reverse(c0), 1, 2) PREFIX ? AND bucket(c1, 7) IN (1, 2)",
+          "_row.user = 'a' AND (_row.at < 7 OR _row.at >= '2025-01-01' AND c0 = 'a')",
+          "(_row.user, _row.at, _row.tag) > ('a', 0, 'a7') OR NOT _row.name PREFIX 'a'",
+          "_row.user IN ('a', 'b') AND _row.at BETWEEN -1 AND 7 AND _row.tag != x'6137'",
           "c0 REGEXP '^a(b|c)+$' OR d NOT REGEXP ? AND NOT e REGEXP x'ff'"};
 }
 

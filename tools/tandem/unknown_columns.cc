@@ -84,14 +84,14 @@ Result<std::vector<std::string>> NamesIn(Database& database, const std::string& 
   return std::vector<std::string>(names.begin(), names.end());
 }
 
-// Where a predicate names a field of the row key, which is given beside it.
+// Where a predicate names a field of the row key as a column.
 std::string FieldHint(const TableOptions& table, const std::string& qualifier) {
   if (table.row_key.empty()) return {};
   const auto keys = RowKeySchema::Parse(table.row_key);
   if (!keys.has_value()) return {};
   const std::vector<std::string> fields = keys->fields();
   if (std::ranges::find(fields, qualifier) == fields.end()) return {};
-  return Format("; it is a field of the row key: --field {}=VALUE", EscapeBytes(qualifier));
+  return Format("; it is a field of the row key: _row.{}", EscapeBytes(qualifier));
 }
 
 Status Say(Database& database, const AskedColumns& asked, const Context& context) {

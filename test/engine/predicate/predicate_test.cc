@@ -51,6 +51,47 @@ Predicate A(std::string value) { return Predicate::Equal("a", std::move(value));
 
 BOOST_AUTO_TEST_SUITE(predicate)
 
+BOOST_AUTO_TEST_CASE(FieldsOfTheRowKeyAreNamedAfterIt) {
+  const Predicate field = Parsed("_row.user = 'ann'");
+  BOOST_TEST(field.is_row_key());
+  BOOST_TEST(field.family() == "");
+  BOOST_TEST(field.qualifier() == "user");
+  CheckParses("_row.user = 'ann'", Predicate::Equal("_row.user", "ann"));
+  CheckParses("_row.in IN ('a', ?)", Parsed("_row.in IN ('a', ?1)"));
+  CheckParses(
+      "(_row.a, _row.b, _row) > (1, 2, 'k')",
+      Predicate::Tuple({Predicate::Greater("_row.a", "1"), Predicate::Greater("_row.b", "2"),
+                        Predicate::Greater("_row", "k")}));
+  BOOST_TEST(Predicate::In("_row.user", {"a", "b"}).ToString() == "_row.user IN ('a', 'b')");
+  // Columns of such names are in quotes, or have a family.
+  const Predicate quoted = Parsed("\"_row.user\" = 'ann'");
+  BOOST_TEST(!quoted.is_row_key());
+  BOOST_TEST(quoted.qualifier() == "_row.user");
+  BOOST_TEST(quoted.ToString() == "\"_row.user\" = 'ann'");
+  CheckParses("d:_row.user = 'ann'", Predicate::Equal("d:_row.user", "ann"));
+  for (const char* name : {"_row.", "_row.a b", "_rows.a", "_row.\xc3\xa4"}) {
+    const Predicate column = Predicate::Equal(name, "1");
+    BOOST_TEST(!column.is_row_key());
+    CheckParses(column.ToString(), column);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(FieldsOfTheRowKeyTakeNoFunctionsAndTypes) {
+  BOOST_TEST(ErrorOf("lower(_row.user) = 'ann'") ==
+             "at position 7: expected a column or _row: functions take no field of the row key, "
+             "found '_row.user'");
+  BOOST_TEST(ErrorOf("_row.n::int64 = 1") == "at position 8: expected an operator, found '::'");
+  BOOST_TEST(Predicate::Equal("_row.user", "ann").WithFunctions({Function::Lower()}).values()[0] ==
+             "functions do not take a field of the row key, as in _row.user = 'ann'");
+  BOOST_TEST(Predicate::Equal("_row.n", "1").As(ColumnType::kInt64).values()[0] ==
+             "only a comparison of a column is cast, not _row.n = '1'");
+  const auto index = IndexColumn::Parse("_row.user");
+  BOOST_REQUIRE(!index.has_value());
+  BOOST_TEST(index.error().message() ==
+             "at position 1: expected a column: fields of the row key are for conditions alone, "
+             "found '_row.user'");
+}
+
 BOOST_AUTO_TEST_CASE(EveryOperatorIsRead) {
   const auto compare = [](Kind kind, std::vector<std::string> values) {
     return Predicate::Compare(kind, "a", std::move(values));
