@@ -214,7 +214,7 @@ class RandomTable {
     BOOST_TEST_INFO("row key " << design_.declarations.front() << "; " << text);
     QueryOptions query;
     std::vector<std::string> expected;
-    const bool has_ranges = random_.OneIn(4);
+    const bool has_ranges = !rows.empty() && random_.OneIn(4);
     if (has_ranges) {
       query.ranges = {{.start = Any(rows).key, .end = ""}};
       if (random_.OneIn(2)) query.ranges[0].end = Any(rows).key + "x";

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(FieldsOfTheRowKeyTakeNoFunctionsAndTypes) {
   BOOST_TEST(ErrorOf("lower(_row.user) = 'ann'") ==
              "at position 7: expected a column or _row: functions take no field of the row key, "
              "found '_row.user'");
-  BOOST_TEST(ErrorOf("_row.n::int64 = 1") == "at position 8: expected an operator, found '::'");
+  BOOST_TEST(ErrorOf("_row.n::int64 = 1") == "at position 7: expected an operator, found '::'");
   BOOST_TEST(Predicate::Equal("_row.user", "ann").WithFunctions({Function::Lower()}).values()[0] ==
              "functions do not take a field of the row key, as in _row.user = 'ann'");
   BOOST_TEST(Predicate::Equal("_row.n", "1").As(ColumnType::kInt64).values()[0] ==
