@@ -51,8 +51,10 @@ struct Sizes {
 Options OptionsOfLoad() {
   Options options;
   options.create_if_missing = true;
-  options.memory_bytes = 16 << 20;
-  options.region_bytes_max = 4 << 20;
+  // Of more rows as much more: as many flushes.
+  const uint64_t millions = std::max<uint64_t>(1, kRows / 1'000'000);
+  options.memory_bytes = millions * (16 << 20);
+  options.region_bytes_max = millions * (4 << 20);
   return options;
 }
 
