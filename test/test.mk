@@ -156,7 +156,7 @@ $(BUILD)/test_tools: $(call objects,$(wildcard test/tools/*.cc)) $(SUPPORT_OBJEC
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework $(TOOL_LIBS)
 $(BUILD)/test_api $(BUILD)/test_growth $(BUILD)/test_large: $(ALLOCATIONS_OBJECT)
-$(BUILD)/test_growth: $(call objects,test/engine/read_world.cc $(patsubst %,tools/row_keys/%.cc,quantile_sketch router simulation skew) \
+$(BUILD)/test_growth: $(call objects,test/engine/read_world.cc $(patsubst %,tools/row_keys/%.cc,router simulation skew) \
   $(patsubst %,tools/emulator/%.cc,log region sample store))
 # A line of the growth table is measured where the processes are that use memory alone.
 $(BUILD)/test_memory: $(call objects,test/growth/growth.cc)

@@ -49,6 +49,7 @@ inline constexpr size_t kExpressionsMax = 64;                    ///< Of a query
 inline constexpr size_t kGroupColumnsMax = 16;                   ///< Columns that rows group by.
 inline constexpr size_t kAggregationsMax = 64;                   ///< Values of each group.
 inline constexpr uint32_t kSplitPartsMax = 4096;                 ///< Parts of a scan.
+inline constexpr uint64_t kSplitPlanRegionsMax = 65'535;         ///< Of a SplitPlan.
 inline constexpr uint32_t kReadThreadsMax = 64;                  ///< Of one read.
 inline constexpr uint32_t kRowsPerFileMax = 0x7fff'ffff;         ///< Rows of one store file.
 

@@ -21,6 +21,7 @@
 #include "tandem/schema.h"
 #include "tandem/sequence.h"
 #include "tandem/space.h"
+#include "tandem/split_keys.h"
 #include "tandem/statistics.h"
 #include "tandem/status.h"
 #include "tandem/table_copy.h"

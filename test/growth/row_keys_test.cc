@@ -4,11 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "engine/split_keys/quantile_sketch.h"
+#include "tandem/tandem.h"
 #include "test/allocations/allocations.h"
 #include "test/growth/growth.h"
+#include "test/support/temporary_directory.h"
 #include "tools/emulator/store.h"
 #include "tools/generator/dice.h"
-#include "tools/row_keys/quantile_sketch.h"
 #include "tools/row_keys/simulation.h"
 
 namespace tandem::test {
@@ -24,7 +26,7 @@ template <typename Number>
 std::function<double(uint64_t)> Sketched(Number number) {
   return [=](uint64_t n) {
     const int64_t before = LiveBytes();
-    row_keys::QuantileSketch sketch(1e-3);
+    engine::QuantileSketch sketch(1e-3);
     for (uint64_t i = 0; i < n; ++i) {
       sketch.Add(KeyOf(number(i, n)));
     }
@@ -60,6 +62,26 @@ double Emulated(uint64_t n) {
   return static_cast<double>(LiveBytes() - before);
 }
 
+/// Scans for a sample of 100 of the n rows of a table.
+double ScansForASample(uint64_t n) {
+  const TemporaryDirectory place;
+  Options options;
+  options.create_if_missing = true;
+  const auto database = *Database::Open(place.Path("db"), options);
+  TableOptions table;
+  table.name = "t";
+  table.families = {{.name = "d"}};
+  BOOST_REQUIRE_EQUAL(database->CreateTable(table).ToString(), "OK");
+  WriteBatch batch;
+  for (uint64_t i = 0; i < n; ++i) batch.Put("t", KeyOf(Mix(1, i)), "d", "c", "v");
+  BOOST_REQUIRE_EQUAL(database->Write({}, batch).ToString(), "OK");
+  auto sampler = *SplitKeySampler::Create(16);
+  const uint64_t before = database->GetStatistics().scans;
+  BOOST_REQUIRE_EQUAL(sampler.AddTable(database.get(), "t", {.rows_max = 100}).ToString(), "OK");
+  BOOST_TEST(sampler.keys() == 100u);
+  return static_cast<double>(database->GetStatistics().scans - before);
+}
+
 BOOST_AUTO_TEST_SUITE(row_keys_memory)
 
 BOOST_AUTO_TEST_CASE(ASketchOfRandomKeysStaysSmall) {
@@ -82,6 +104,13 @@ BOOST_AUTO_TEST_CASE(ASketchOfKeysFromBothEndsStaysSmall) {
          .n = 50'000,
          .bound = AtMostLogarithmic(0, 100'000),
          .measure = Sketched([](uint64_t i, uint64_t n) { return i % 2 == 0 ? i : 2 * n - i; })});
+}
+
+BOOST_AUTO_TEST_CASE(ASampleOfATableIsReadInAsManyScansAsItHasKeys) {
+  Check({.cost = "scans for a sample of 100 of n rows",
+         .n = 10'000,
+         .bound = AtMost(101),
+         .measure = ScansForASample});
 }
 
 BOOST_AUTO_TEST_CASE(ASimulationKeepsNoKeys) {

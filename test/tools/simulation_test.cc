@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/split_keys/decimal.h"
 #include "test/tools/program.h"
 #include "tools/generator/dice.h"
-#include "tools/row_keys/even_splits.h"
 #include "tools/row_keys/generator.h"
 #include "tools/row_keys/router.h"
 #include "tools/row_keys/skew.h"
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(ASampleHasOneKeyOfEachStep) {
 // A step that has factors in common with the number of partitions would see an eighth of them.
 BOOST_AUTO_TEST_CASE(ASampleSeesAllRemainders) {
   Keys splits;
-  for (uint64_t i = 1; i < 64; ++i) row_keys::AppendDecimal(i, 2, &splits.emplace_back());
+  for (uint64_t i = 1; i < 64; ++i) engine::AppendDecimal(i, 2, &splits.emplace_back());
   Simulation simulation(splits, 64'000);
   for (const std::string& key : Generated("mod+id:64", 64'000, 1, 1000)) simulation.Add(key);
   simulation.Finish();

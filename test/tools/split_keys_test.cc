@@ -9,12 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/split_keys/plan.h"
 #include "tandem/tandem.h"
 #include "test/support/temporary_directory.h"
 #include "test/tools/program.h"
 #include "tools/generator/dice.h"
-#include "tools/row_keys/even_splits.h"
-#include "tools/row_keys/split_plan.h"
 #include "tools/row_keys/split_spec.h"
 #include "tools/row_keys/split_text.h"
 #include "tools/tandem/bytes_text.h"
@@ -23,15 +22,14 @@
 namespace tandem::test {
 namespace {
 
-using row_keys::QuantileSketch;
-using row_keys::SplitPlan;
+using engine::QuantileSketch;
 using Keys = std::vector<std::string>;
 using Weights = std::map<std::string, uint64_t>;
 
 SplitPlan PlanOf(const Weights& weights, uint64_t regions, double error_share = 0) {
   QuantileSketch sketch(error_share);
   for (const auto& [key, weight] : weights) sketch.Add(key, weight);
-  return row_keys::PlanFromSketch(&sketch, regions);
+  return engine::PlanFromSketch(&sketch, regions);
 }
 
 /// Keys a, b, c and so on with these weights.

@@ -32,7 +32,7 @@ ROOMS = [
     ["engine/jobs", "engine/observer", "engine/transaction", "engine/verify"],
     ["engine/backup"],
     ["engine"],
-    ["engine/salvage"],
+    ["engine/salvage", "engine/split_keys"],
 ]
 STEP = {room: step for step, rooms in enumerate(ROOMS) for room in rooms}
 # What is built on the library, and what each includes besides the library and itself.

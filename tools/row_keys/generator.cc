@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "engine/split_keys/decimal.h"
 #include "format/hash.h"
-#include "tools/row_keys/even_splits.h"
+#include "tandem/limits.h"
 #include "tools/row_keys/numbers.h"
 #include "tools/row_keys/zipf.h"
 #include "tools/tandem/bytes_text.h"
@@ -19,6 +20,9 @@
 
 namespace tandem::row_keys {
 namespace {
+
+using engine::AppendDecimal;
+using engine::DigitsOf;
 
 constexpr size_t kIdDigits = 12, kTimeDigits = 16, kUserDigits = 10, kHashDigits = 8;
 constexpr uint64_t kBeginMicros = 1'767'225'600'000'000;  // 2026-01-01T00:00:00Z.
@@ -132,7 +136,7 @@ class ChosenId : public Generator {
 };
 
 Result<std::unique_ptr<Generator>> NewPartitions(const Words& words) {
-  constexpr Range kRange = {1, kRegionsAskedMax};
+  constexpr Range kRange = {1, kSplitPlanRegionsMax};
   RETURN_IF_ERROR(CheckParameters(words, 2));
   ASSIGN_OR_RETURN(const uint64_t partitions, NumberAt(words, 0, "partitions", kRange));
   uint64_t parts = 1;
@@ -190,7 +194,7 @@ Result<std::unique_ptr<Generator>> NewGenerator(const GeneratorOptions& options)
   const bool is_drawn = name == "random-salt+time";
   if (is_drawn || name == "salt+time") {
     RETURN_IF_ERROR(CheckParameters(words, 1));
-    ASSIGN_OR_RETURN(const uint64_t salts, NumberAt(words, 0, "salts", {1, kRegionsAskedMax}));
+    ASSIGN_OR_RETURN(const uint64_t salts, NumberAt(words, 0, "salts", {1, kSplitPlanRegionsMax}));
     return std::unique_ptr<Generator>(std::make_unique<SaltAndTime>(
         salts, options.rate, is_drawn ? std::optional(options.seed) : std::nullopt));
   }

@@ -4,7 +4,7 @@
 //   sequence               the id i in 12 decimal digits
 //   reverse                its digits from the last to the first
 //   hash+id                8 hex digits of its hash, then the id
-//   mod+id:N[:M]           i mod N, with M also i / N mod M (even_splits.h), then the id
+//   mod+id:N[:M]           i mod N, with M also i / N mod M (PartitionSpace), then the id
 //   salt+time:N            the time's hash mod N, then the time
 //   random-salt+time:N     a number below N that is drawn, then the time
 //   user+time:N[:E]        one of N users in 10 digits, all alike or Zipf with exponent E; the time

@@ -8,7 +8,6 @@
 
 #include "base/status_macros.h"
 #include "tandem/limits.h"
-#include "tools/row_keys/even_splits.h"
 #include "tools/row_keys/line_source.h"
 #include "tools/row_keys/numbers.h"
 #include "tools/tandem/bytes_text.h"
@@ -21,13 +20,14 @@ namespace {
 using tools::EscapeBytes;
 using tools::Format;
 
-constexpr std::string_view kHex = "0123456789abcdef", kUpperHex = "0123456789ABCDEF",
-                           kDecimal = "0123456789", kBinary = "";
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kSpaces = {
-    {{"hex", kHex}, {"upper-hex", kUpperHex}, {"decimal", kDecimal}, {"binary", kBinary}}};
+constexpr std::array<std::pair<std::string_view, HashSpace::Digits>, 4> kSpaces = {
+    {{"hex", HashSpace::Digits::kHex},
+     {"upper-hex", HashSpace::Digits::kUpperHex},
+     {"decimal", HashSpace::Digits::kDecimal},
+     {"binary", HashSpace::Digits::kBytes}}};
 constexpr std::string_view kPartitions = "partitions", kPartitionBytes = "partition-bytes";
 constexpr uint64_t kWidth = 8, kWidthMax = 20;
-constexpr Range kRegions = {1, kRegionsAskedMax};
+constexpr Range kRegions = {1, kSplitPlanRegionsMax};
 
 Result<SplitPlan> ReadSplits(const std::string& path) {
   ASSIGN_OR_RETURN(const auto source, OpenLines(path, nullptr, /*weighted=*/false));
@@ -36,9 +36,9 @@ Result<SplitPlan> ReadSplits(const std::string& path) {
   while (true) {
     ASSIGN_OR_RETURN(const bool more, source->Next(&key));
     if (!more) break;
-    if (plan.keys.size() == kRegionsAskedMax - 1) {
+    if (plan.keys.size() == kSplitPlanRegionsMax - 1) {
       return Status::InvalidArgument(
-          Format("{}: more than {} split keys", path, kRegionsAskedMax - 1));
+          Format("{}: more than {} split keys", path, kSplitPlanRegionsMax - 1));
     }
     plan.keys.emplace_back(key.key);
   }
@@ -60,22 +60,23 @@ Result<SplitPlan> SplitPartitions(const Words& words, bool in_bytes) {
   if (words.parameters.size() > 1) {
     ASSIGN_OR_RETURN(parts, NumberAt(words, 1, "parts of each", kRegions));
   }
-  if (partitions * parts > kRegionsAskedMax) {
+  if (partitions * parts > kSplitPlanRegionsMax) {
     return Status::InvalidArgument(Format("'{}': expected at most {} regions, found {}",
-                                          EscapeBytes(words.text), kRegionsAskedMax,
+                                          EscapeBytes(words.text), kSplitPlanRegionsMax,
                                           partitions * parts));
   }
-  return SplitByPartition(partitions, parts, in_bytes);
+  return PartitionSplitKeys(
+      {.partitions = partitions, .sub_partitions = parts, .in_bytes = in_bytes});
 }
 
-Result<SplitPlan> SplitSpace(const Words& words, std::string_view digits) {
+Result<SplitPlan> SplitSpace(const Words& words, HashSpace::Digits digits) {
   RETURN_IF_ERROR(CheckParameters(words, 2));
   ASSIGN_OR_RETURN(const uint64_t regions, NumberAt(words, 0, "regions", kRegions));
   HashSpace space{.digits = digits, .width = kWidth};
   if (words.parameters.size() > 1) {
     ASSIGN_OR_RETURN(space.width, NumberAt(words, 1, "digits", {1, kWidthMax}));
   }
-  auto plan = SplitEvenly(space, regions);
+  auto plan = EvenSplitKeys(space, regions);
   if (plan.has_value()) return plan;
   return Status::InvalidArgument(
       Format("'{}': {}", EscapeBytes(words.text), plan.error().message()));

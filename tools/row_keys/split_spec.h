@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "tandem/split_keys.h"
 #include "tandem/status.h"
-#include "tools/row_keys/split_plan.h"
 
 namespace tandem::row_keys {
 

@@ -9,7 +9,6 @@
 #include "tools/row_keys/command_source.h"
 #include "tools/row_keys/generator.h"
 #include "tools/row_keys/line_source.h"
-#include "tools/row_keys/quantile_sketch.h"
 #include "tools/row_keys/split_spec.h"
 #include "tools/row_keys/table_source.h"
 #include "tools/tandem/bytes_text.h"
@@ -22,12 +21,10 @@ namespace tandem::tools {
 namespace {
 
 using row_keys::KeySource;
-using row_keys::SplitPlan;
 using row_keys::WeightedKey;
 
 constexpr uint64_t kKeysBetweenLooks = 65'536;  // At the clock, and for Ctrl-C.
 constexpr uint64_t kSampleKeys = 1'000'000;     // Of a generator, from all over its run.
-constexpr uint64_t kWeightMax = uint64_t{1} << 62;
 
 Result<std::unique_ptr<KeySource>> Generated(const KeySourceArguments& arguments, uint64_t step) {
   const uint64_t count = arguments.keys == 0 ? kKeysGenerated : arguments.keys;
@@ -81,20 +78,6 @@ std::string Counted(uint64_t count, const char* noun) {
   return Format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-Status TooFewKeys(const row_keys::SplitSpec& spec, uint64_t keys) {
-  return Status::InvalidArgument(
-      Format("'{}': the sample has {}, fewer than regions; a thousand a region make them even",
-             spec.text, Counted(keys, "key")));
-}
-
-void ReportFewer(const SplitPlan& plan, const Context& context) {
-  const bool exact = plan.error_share == 0;
-  WriteBytes(context.err, Format("tandem: {} instead of {}: the sample has only {}{}\n",
-                                 Counted(plan.regions(), "region"), plan.regions_asked,
-                                 Counted(plan.distinct, exact ? "distinct key" : "key"),
-                                 exact ? "" : " that are far enough apart"));
-}
-
 }  // namespace
 
 Result<std::unique_ptr<KeySource>> OpenKeys(const KeySourceArguments& arguments,
@@ -136,17 +119,15 @@ Result<SplitPlan> PlanSplits(const std::string& splits, const KeySourceArguments
   RETURN_IF_ERROR(CheckSample(spec, sample));
   if (spec.sampled == 0) return std::move(spec.plan);
   ASSIGN_OR_RETURN(const auto source, OpenKeys(sample, context, step));
-  row_keys::QuantileSketch sketch(row_keys::SketchErrorFor(spec.sampled));
+  ASSIGN_OR_RETURN(SplitKeySampler sampler, SplitKeySampler::Create(spec.sampled));
   RETURN_IF_ERROR(ForEachKey(sample, context, source.get(), [&](const WeightedKey& key) -> Status {
-    if (key.weight > kWeightMax - sketch.weight()) {
-      return Status::InvalidArgument(Format("the weights add up to more than {}", kWeightMax));
-    }
-    sketch.Add(key.key, key.weight);
-    return {};
+    return sampler.Add(key.key, key.weight);
   }));
-  if (sketch.keys() < spec.sampled) return TooFewKeys(spec, sketch.keys());
-  SplitPlan plan = row_keys::PlanFromSketch(&sketch, spec.sampled);
-  if (plan.regions() < plan.regions_asked) ReportFewer(plan, context);
+  Result<SplitPlan> plan = sampler.Plan(spec.sampled);
+  if (!plan.has_value()) {
+    return Status::InvalidArgument(Format("'{}': {}", spec.text, plan.error().message()));
+  }
+  if (!plan->note.empty()) WriteBytes(context.err, "tandem: " + plan->note + "\n");
   return plan;
 }
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "tandem/split_keys.h"
 #include "tandem/status.h"
 #include "tools/row_keys/key_source.h"
 #include "tools/row_keys/skew.h"
-#include "tools/row_keys/split_plan.h"
 #include "tools/tandem/context.h"
 #include "tools/tandem/options.h"
 
@@ -32,20 +32,20 @@ Status ForEachKey(const KeySourceArguments& arguments, const Context& context,
 /// key of each `step` of it where a generator makes it. Says on stderr when there are fewer regions
 /// than asked for. Errors: kInvalidArgument: a sample is given and not needed, or the other way
 /// round, or it has fewer keys than regions.
-Result<row_keys::SplitPlan> PlanSplits(const std::string& splits, const KeySourceArguments& sample,
-                                       const Context& context, uint64_t step = 1);
+Result<SplitPlan> PlanSplits(const std::string& splits, const KeySourceArguments& sample,
+                             const Context& context, uint64_t step = 1);
 /// The same for keys that will be routed: where no `sample` is given, a file, auto: takes one of
 /// these keys. Errors: also kInvalidArgument where they can be read once only.
-Result<row_keys::SplitPlan> PlanFor(const std::string& splits, const std::string& sample,
-                                    const KeySourceArguments& source, const Context& context);
+Result<SplitPlan> PlanFor(const std::string& splits, const std::string& sample,
+                          const KeySourceArguments& source, const Context& context);
 /// How many keys a generator will make; 0: another source.
 uint64_t KeysKnown(const KeySourceArguments& source);
 /// Tells on stderr how even the regions will be, where that is known.
-void ReportSkew(const row_keys::SplitPlan& plan, const std::string& verb, const Context& context);
+void ReportSkew(const SplitPlan& plan, const std::string& verb, const Context& context);
 /// One standard error of the keys that a region gets, in relation to what it is expected to get:
 /// a sample is only a sample. For regions that are expected to get the same, and keys drawn at
 /// random. 0: nobody knows, as of weights.
-double SamplingError(const row_keys::SplitPlan& plan);
+double SamplingError(const SplitPlan& plan);
 
 /// Rounded to six places, as reports have fractions.
 double Rounded(double fraction);

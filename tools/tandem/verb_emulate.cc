@@ -168,7 +168,7 @@ Result<RowCosts> CostsOf(const Design& design, const RowShape& shape, row_keys::
 
 Result<Outcome> Emulate(const Design& design, const RowShape& shape, const Sizes& sizes,
                         const EmulateOptions& options, const Context& context) {
-  row_keys::SplitPlan plan;
+  SplitPlan plan;
   if (!design.splits.empty()) {
     ASSIGN_OR_RETURN(plan, PlanFor(design.splits, design.sample, design.source, context));
   }

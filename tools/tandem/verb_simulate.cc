@@ -20,7 +20,6 @@ namespace {
 
 using row_keys::Simulation;
 using row_keys::Skew;
-using row_keys::SplitPlan;
 
 constexpr uint64_t kWindowsUsual = 20;
 constexpr uint64_t kWindowKeys = 100'000;  // Where nobody knows how many keys there will be.

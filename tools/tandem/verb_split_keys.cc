@@ -10,7 +10,6 @@
 namespace tandem::tools {
 namespace {
 
-using row_keys::SplitPlan;
 
 void WriteRegions(const SplitPlan& plan, RecordWriter* writer) {
   writer->Begin("region", {"region", "start", "end", "share"});

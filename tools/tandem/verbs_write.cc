@@ -134,7 +134,7 @@ Result<std::vector<std::string>> SplitKeysOf(const CreateOptions& options, const
   if (options.splits.empty()) return ParseKeys(options.split_keys);
   KeySourceArguments sample;
   sample.file = options.sample;
-  ASSIGN_OR_RETURN(row_keys::SplitPlan plan, PlanSplits(options.splits, sample, context));
+  ASSIGN_OR_RETURN(SplitPlan plan, PlanSplits(options.splits, sample, context));
   ReportSkew(plan, "create", context);
   return std::move(plan.keys);
 }

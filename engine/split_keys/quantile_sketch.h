@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace tandem::row_keys {
+namespace tandem::engine {
 
 /// Threads: one at a time.
 class QuantileSketch {
@@ -70,4 +70,4 @@ class QuantileSketch {
   std::vector<std::pair<std::string, uint64_t>> added_;  ///< Since entries_ were made, unsorted.
 };
 
-}  // namespace tandem::row_keys
+}  // namespace tandem::engine

@@ -4,13 +4,14 @@
 //      rest.
 //   2. Where a heavy key took several ends at once, regions are missing: the heaviest region that
 //      has a key inside is cut in its middle until there are enough.
-#include "tools/row_keys/split_plan.h"
+#include "engine/split_keys/plan.h"
 
 #include <algorithm>
 #include <queue>
+#include <string>
 #include <utility>
 
-namespace tandem::row_keys {
+namespace tandem::engine {
 namespace {
 
 using Entry = QuantileSketch::Entry;
@@ -85,6 +86,18 @@ void CutTheHeaviest(const Weights& weights, uint64_t regions, std::vector<size_t
   std::ranges::sort(*cuts);
 }
 
+std::string Counted(uint64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string NoteOf(const SplitPlan& plan) {
+  if (plan.regions() == plan.regions_asked) return "";
+  const std::string regions = Counted(plan.regions(), "region") + " instead of " +
+                              std::to_string(plan.regions_asked) + ": the sample has only ";
+  if (plan.error_share == 0) return regions + Counted(plan.distinct, "distinct key");
+  return regions + Counted(plan.distinct, "key") + " that are far enough apart";
+}
+
 }  // namespace
 
 double SketchErrorFor(uint64_t regions) {
@@ -113,7 +126,8 @@ SplitPlan PlanFromSketch(QuantileSketch* sketch, uint64_t regions) {
     plan.shares.push_back(weights.Between(std::exchange(begin, cut), cut) / total);
   }
   plan.shares.push_back(weights.Between(begin, weights.count()) / total);
+  plan.note = NoteOf(plan);
   return plan;
 }
 
-}  // namespace tandem::row_keys
+}  // namespace tandem::engine

@@ -1,10 +1,10 @@
 // Keys are collected, sorted and merged into the entries, at a time a quarter as many as there are:
 // few enough to take little memory beside them, and enough that a merge costs each key little.
-#include "tools/row_keys/quantile_sketch.h"
+#include "engine/split_keys/quantile_sketch.h"
 
 #include <algorithm>
 
-namespace tandem::row_keys {
+namespace tandem::engine {
 namespace {
 
 using Entry = QuantileSketch::Entry;
@@ -124,4 +124,4 @@ size_t QuantileSketch::memory_bytes() const {
   return bytes;
 }
 
-}  // namespace tandem::row_keys
+}  // namespace tandem::engine

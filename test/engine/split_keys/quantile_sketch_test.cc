@@ -1,6 +1,6 @@
 // The sketch's bounds hold for every key, in whatever order keys come, and it stays small.
 #define BOOST_TEST_DYN_LINK
-#include "tools/row_keys/quantile_sketch.h"
+#include "engine/split_keys/quantile_sketch.h"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -15,7 +15,7 @@
 namespace tandem::test {
 namespace {
 
-using row_keys::QuantileSketch;
+using engine::QuantileSketch;
 
 constexpr double kErrorShare = 0.005;
 constexpr uint64_t kKeys = 100'000;
