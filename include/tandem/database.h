@@ -267,8 +267,10 @@ struct RegionInfo {
   /// Delete markers; entries of all indexes; those that no query of the present uses, as far as is
   /// known without reading rows (RegionSpace).
   uint64_t deletes = 0, index_entries = 0, dead_index_entries = 0;
-  /// Since the database was opened, or since a split or merge made the region: operations that it
-  /// took; and reads of rows in it, of which one of many rows counts once for the region.
+  /// Since the database was opened here, or since a split or merge made the region: operations that
+  /// it took; and reads of rows in it, of which one of many rows counts once for the region.
+  /// Divided by the sum over the regions of the table, they are its share; for what happens now,
+  /// take the difference of two calls. EventListener::OnHotRegion reports one that gets most.
   uint64_t writes = 0, reads = 0;
 };
 /// Limits that a family had before AlterFamily changed them: what they had hidden of older cells

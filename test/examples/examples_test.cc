@@ -103,6 +103,14 @@ listener_failures 0
 )");
 }
 
+BOOST_AUTO_TEST_CASE(WritesAreSpreadByACopyWhileTheyGoOn) {
+  CheckExample("example_regions", R"(4 regions, each with 25 to 25 % of the sample
+events: 0 % 0 % 0 % 100 % of the writes
+salted: 26 % 24 % 22 % 26 % of the writes
+12000 of 12000 events
+)");
+}
+
 BOOST_AUTO_TEST_CASE(AnObserverKeepsTotalsExact) {
   CheckExample("example_totals",
                R"(ann: 2 orders, 350

@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(ProgramsCompileAndRun) {
     BOOST_TEST(run.exit_code == 0, block.text << run.output);
     if (is_whole) BOOST_TEST(run.output == "alice\n");
   }
-  BOOST_TEST(programs == 12);
+  BOOST_TEST(programs == 14);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
