@@ -162,8 +162,8 @@ class Predicate {
   std::string ToString() const;
 
   Kind kind() const { return kind_; }
-  /// "name" or "family:name" as given. Names with special characters are stored plain here. Of the
-  /// row key the qualifier is the field that is compared; empty: the key itself, or functions of it.
+  /// "name" or "family:name" as given. Names with special characters are stored plain here. The
+  /// qualifier of the row key is the field that is compared; empty: the key, or functions of it.
   const std::string& family() const { return family_; }  ///< Empty: the table's first.
   const std::string& qualifier() const { return qualifier_; }
   bool is_row_key() const { return is_row_key_; }  ///< Perhaps with functions.

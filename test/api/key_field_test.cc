@@ -1,4 +1,4 @@
-// Conditions on fields of typed row keys: what they mean, what is refused, and which rows they read.
+// Conditions on fields of typed row keys: what they mean, what is refused, which rows they read.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

@@ -1,5 +1,5 @@
-// A queued read is done when it is waited for, once its time is over. So it needs no ring, and takes
-// the thread as long as an io_uring read of a cached page does.
+// A queued read is done when it is waited for, once its time is over. So it needs no ring, and
+// takes the thread as long as an io_uring read of a cached page does.
 #include "tools/bench/slow_files.h"
 
 #include <deque>

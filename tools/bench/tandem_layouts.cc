@@ -44,8 +44,8 @@ class Cells {
     return Entity(entity) + "/" + Name(cell);
   }
 
-  /// Calls `use(entity, cell, value)`: of columns all of an entity one after the other, of times one
-  /// of each entity and then the next.
+  /// Calls `use(entity, cell, value)`: of columns all of an entity one after the other, of times
+  /// one of each entity and then the next.
   template <typename Use>
   void ForEach(const Use& use) const {
     W1Row row;

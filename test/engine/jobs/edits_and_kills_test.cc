@@ -1,6 +1,6 @@
-// A kill after each edit of the indexes, families and types of a table when part of its rows is in a
-// file and the log has operations from before and from after the edit: what is replayed gets the
-// schema of its time, and every way to read the table shows the same as before the kill.
+// A kill after each edit of the indexes, families and types of a table when some rows are in a file
+// and the log has operations from before and from after the edit: what is replayed gets the schema
+// of its time, and every way to read the table shows the same as before the kill.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <functional>
