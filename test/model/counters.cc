@@ -26,6 +26,8 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"compactions", &Counters::compactions},
       {"schema edits", &Counters::schema_edits},
       {"changes of limits", &Counters::limits_changed},
+      {"truncations", &Counters::truncations},
+      {"changes of indexes", &Counters::index_changes},
       {"refused changes of limits", &Counters::limits_refused},
       {"splits", &Counters::splits},
       {"merges of regions", &Counters::region_merges},

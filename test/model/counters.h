@@ -28,6 +28,7 @@ struct Counters {
   uint64_t flushes = 0, compactions = 0, splits = 0, region_merges = 0, schema_edits = 0,
            reopens = 0, lives_without_functions = 0;
   uint64_t limits_changed = 0;  ///< Of families.
+  uint64_t truncations = 0, index_changes = 0;  ///< Of small worlds; schema edits too.
   uint64_t limits_refused = 0;  ///< Too many since the table was compacted.
   uint64_t power_cuts = 0, kills = 0, interrupted_recoveries = 0;
   uint64_t replayed_operations = 0, torn_tails = 0;

@@ -25,6 +25,8 @@ struct SmallStep {
     kReleaseSnapshot,
     kAdvanceClock,
     kAlter,  ///< The limits of a family.
+    kTruncate,
+    kChangeIndex,  ///< One is dropped or created, or dropped and created again.
     kReopen,
     kCrash,
     kKill,
