@@ -15,8 +15,8 @@ namespace tandem::engine {
 
 /// Whether a condition in the tree is on a field.
 bool NamesFields(const BoundNode& node);
-/// Ranges that hold the keys of all rows that satisfy the conditions on fields; all keys where there
-/// are none, where these leave too many ranges, or do not say how keys begin. Keys that are none of
+/// Ranges that hold the keys of all rows that satisfy the conditions on fields; all keys where
+/// there are none, where these leave too many ranges, or do not say how keys begin. Keys of none of
 /// the table's declarations satisfy no condition that bounds, and may be in the ranges.
 KeyRanges RowsByFields(const BoundNode& root);
 

@@ -28,9 +28,8 @@ struct SkippedKeys {
   KeyRanges rows;     ///< Ascending, disjoint.
   size_t values = 0;  ///< That were skipped to.
 };
-/// Of the rows in `rows`, which the clusters have, the ranges that can satisfy the conditions of the
-/// skip. nullopt: there are so many values that reading all rows costs less. Errors: kCorruption,
-/// kIoError, kCancelled.
+/// Of the rows in `rows`, which the clusters have, the ranges that can satisfy the conditions of
+/// the skip. nullopt: reading all rows costs less. Errors: kCorruption, kIoError, kCancelled.
 Result<std::optional<SkippedKeys>> SkipKeys(const FieldSkip& skip,
                                             const std::vector<Cluster>& clusters,
                                             const KeyRanges& rows,

@@ -231,6 +231,9 @@ class RandomTable {
       return;
     }
     CheckCount(read, predicate, query, expected.size(), text);
+    CheckGroups(read, predicate, has_ranges ? std::nullopt : std::optional(expected.size()), text);
+    CheckInOrder(read, predicate, query, rows, expected, text);
+    CheckMerged(read, predicate, has_ranges, expected, text);
     query.no_index = random_.OneIn(3);
     query.descending = random_.OneIn(2);
     if (query.descending) std::ranges::reverse(expected);
@@ -251,6 +254,48 @@ class RandomTable {
     const Result<Explanation> plan = database->Explain(read, "t", predicate, query);
     BOOST_REQUIRE_EQUAL(plan.status().ToString(), "OK");
     BOOST_REQUIRE_MESSAGE(plan->rows == expected, text << ": " << plan->reason);
+  }
+  // Rows of groups are as many as match.
+  void CheckGroups(const ReadOptions& read, const Predicate& predicate,
+                   std::optional<uint64_t> expected, const std::string& text) {
+    if (!expected.has_value()) return;  // Groups have no ranges.
+    auto groups = database->Aggregate(
+        read, "t", predicate, {.group_by = {"c"}, .values = {{.kind = AggregateKind::kRows}}});
+    BOOST_REQUIRE_EQUAL(groups.status().ToString(), "OK");
+    uint64_t rows = 0;
+    while (groups->Next()) rows += std::stoull(std::string(*groups->values()[0]));
+    BOOST_REQUIRE_EQUAL(groups->status().ToString(), "OK");
+    BOOST_REQUIRE_MESSAGE(rows == *expected, text << " has groups of " << rows);
+  }
+  // In the order of an index, which leaves out rows without its column.
+  void CheckInOrder(const ReadOptions& read, const Predicate& predicate, QueryOptions query,
+                    const std::vector<FieldRow>& rows, const std::vector<std::string>& matching,
+                    const std::string& text) {
+    std::vector<std::pair<std::string, std::string>> expected;
+    for (const FieldRow& row : rows) {
+      const bool matches = std::ranges::binary_search(matching, row.key);
+      if (matches && !row.c.empty()) expected.emplace_back(row.c, row.key);
+    }
+    std::ranges::sort(expected);
+    query.order_by = "by_c";
+    const std::vector<std::string> found = KeysOf(read, predicate, query);
+    BOOST_REQUIRE_MESSAGE(
+        std::ranges::equal(found, expected, {}, {}, &std::pair<std::string, std::string>::second),
+        text << " in the order of by_c");
+  }
+  // Merged by the keys without what leads them.
+  void CheckMerged(const ReadOptions& read, const Predicate& predicate, bool has_ranges,
+                   std::vector<std::string> expected, const std::string& text) {
+    const Result<RowKeyEpochs> keys = database->RowKeysOf(read, "t");
+    BOOST_REQUIRE_EQUAL(keys.status().ToString(), "OK");
+    const Result<ScanOptions> in_order = keys->InFieldOrder({});
+    if (has_ranges || !in_order.has_value() || in_order->ranges.empty()) return;
+    const auto is_raw = [](const std::string& key) { return key.front() == '\xf0'; };
+    std::erase_if(expected, is_raw);  // None of the ranges has them, or one has.
+    std::vector<std::string> found = KeysOf(read, predicate, {.ranges = in_order->ranges});
+    std::erase_if(found, is_raw);
+    std::ranges::sort(found);
+    BOOST_REQUIRE_MESSAGE(found == expected, text << " merged");
   }
   std::vector<std::string> KeysOf(const ReadOptions& read, const Predicate& predicate,
                                   const QueryOptions& query, std::string* token = nullptr) {
