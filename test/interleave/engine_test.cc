@@ -7,11 +7,20 @@
 namespace tandem::test {
 namespace {
 
-void ExploreNamed(const std::string& name) {
+using Cause = uint64_t CausesMet::*;
+
+/// Writes have to meet each of the causes in some schedule.
+void ExploreNamed(const std::string& name, const std::vector<Cause>& causes = {}) {
   for (const EngineScenario& scenario : EngineScenarios()) {
     if (scenario.name != name) continue;
-    const Exploration found = Explore(ScenarioOf(scenario), scenario.budget);
+    CausesMet met;
+    const Exploration found = Explore(ScenarioOf(scenario, &met), scenario.budget);
     BOOST_TEST(found.failure.empty(), found.failure);
+    BOOST_TEST_MESSAGE(name << ": caught up " << met.caught_up << ", read again " << met.reread
+                            << ", planned again " << met.replanned << ", conflicts in groups "
+                            << met.in_group << ", in memstores " << met.in_memstore << ", in files "
+                            << met.in_files << ", in ranges " << met.in_range);
+    for (const Cause cause : causes) BOOST_TEST((met.*cause) > 0u);
     return;
   }
   BOOST_FAIL("there is no scenario of this name");

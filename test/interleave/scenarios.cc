@@ -15,8 +15,7 @@ using Threads = std::vector<Thread>;
 
 // Schedules of a scenario in a usual run of the tests.
 constexpr Budget kUsual{.systematic = 1000, .random = 400};
-// Of one that has few schedules to find something in.
-constexpr Budget kFew{.systematic = 250, .random = 400};
+constexpr Budget kFew{.systematic = 250, .random = 400};  // Of one that has few schedules.
 
 /// Every batch fills a memstore.
 engine::Tuning SwitchingTuning() {
@@ -787,13 +786,15 @@ std::vector<EngineScenario> EngineScenarios() {
   return scenarios;
 }
 
-Scenario ScenarioOf(const EngineScenario& scenario) {
-  return {.name = scenario.suite + "/" + scenario.name, .body = [&scenario](Scheduler* scheduler) {
-            World world(scenario.plan, scheduler);
-            scenario.prepare(world);
-            world.Run(scenario.threads(world));
-            return world.Finish();
-          }};
+Scenario ScenarioOf(const EngineScenario& scenario, CausesMet* causes) {
+  const auto body = [&scenario, causes](Scheduler* scheduler) {
+    World world(scenario.plan, scheduler);
+    scenario.prepare(world);
+    world.Run(scenario.threads(world));
+    if (causes != nullptr) world.AddTo(causes);
+    return world.Finish();
+  };
+  return {.name = scenario.suite + "/" + scenario.name, .body = body};
 }
 
 }  // namespace tandem::test

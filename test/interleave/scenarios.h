@@ -32,8 +32,9 @@ std::vector<EngineScenario> TransactionScenarios();
 std::vector<EngineScenario> ReadScenarios();
 /// Those of file_scenarios.cc.
 std::vector<EngineScenario> FileScenarios();
-/// As the explorer runs it: a new world each time, checked at its end.
-Scenario ScenarioOf(const EngineScenario& scenario);
+/// As the explorer runs it: a new world each time, checked at its end. `causes`: summed up; may be
+/// null.
+Scenario ScenarioOf(const EngineScenario& scenario, CausesMet* causes = nullptr);
 
 // For both files of scenarios.
 

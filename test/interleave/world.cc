@@ -161,6 +161,20 @@ void World::Run(const std::vector<Thread>& threads) {
   scheduler_.SetExploring(false);
 }
 
+void CausesMet::Add(const Statistics& met) {
+  caught_up += met.caught_up_writes;
+  reread += met.reread_writes;
+  replanned += met.replanned_writes;
+  in_group += met.conflicts.in_group;
+  in_memstore += met.conflicts.in_memstore;
+  in_files += met.conflicts.in_files;
+  in_range += met.conflicts.in_range;
+}
+
+void World::AddTo(CausesMet* causes) const {
+  if (engine_ != nullptr) causes->Add(engine_->GetStatistics());
+}
+
 std::string World::Finish() {
   if (!closes_.empty()) {  // The scenario closed it, or tried.
     engine_.reset();

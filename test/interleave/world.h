@@ -45,6 +45,14 @@ class ScheduledExecutor final : public base::Executor {
   base::JobQueue queue_;
 };
 
+/// What writes that depend on others met (Statistics), summed over schedules.
+struct CausesMet {
+  uint64_t caught_up = 0, reread = 0, replanned = 0;
+  uint64_t in_group = 0, in_memstore = 0, in_files = 0, in_range = 0;  ///< Conflicts.
+
+  void Add(const Statistics& met);
+};
+
 /// What a scenario starts from and how it is checked.
 struct WorldPlan {
   engine::Tuning tuning{};
@@ -81,6 +89,7 @@ class World {
   /// The end: waits for background jobs, reads everything, verifies, closes, opens again, reads
   /// again, and searches the order of all that was answered. What is wrong; empty: nothing.
   std::string Finish();
+  void AddTo(CausesMet* causes) const;
 
   // Calls, for scheduled threads. `rows`: row and value of the column "c" (empty: the row is
   // deleted).
