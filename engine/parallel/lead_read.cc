@@ -1,5 +1,5 @@
-// Before a part of a lead is given out, the next one is cut: where that begins is where the lead has
-// its place in the order once the rows of the part are merged.
+// Before a part of a lead is given out, the next one is cut: where that begins, the lead has its
+// place in the order once the rows of the part are merged.
 #include "engine/parallel/lead_read.h"
 
 #include <algorithm>

@@ -21,9 +21,9 @@ struct PreparedScan {
   std::vector<LeadClusters> leads;             // Those that have some.
 };
 
-// Finds the clusters of all leads, and whether their blocks may fill the cache. To find where a lead
-// begins may take several reads of files, one after the other: where the first lead shows that they
-// are not cached, the threads of the read find the others side by side.
+// Finds the clusters of all leads, and whether their blocks may fill the cache. To find where a
+// lead begins may take several reads of files, one after the other: where the first lead shows that
+// they are not cached, the threads of the read find the others side by side.
 Status FindLeads(const ScanRequest& request, const std::vector<LeadRows>& leads,
                  PreparedScan* prepared) {
   ReadContext* const context = prepared->context.get();
