@@ -10,7 +10,6 @@
 #include "test/model/checker.h"
 #include "test/model/journal.h"
 #include "test/model/paths.h"
-#include "test/model/small_world_plan.h"
 #include "test/model/store.h"
 #include "tools/generator/tuning.h"
 #include "tools/simulation/bulk_load.h"
@@ -489,43 +488,6 @@ void SmallRun::Verify() {
 }
 
 }  // namespace
-
-std::string SmallStep::Describe() const {
-  constexpr const char* kNames[] = {
-      "write",         "flush", "compact",  "run one job",     "take snapshot", "release snapshot",
-      "advance clock", "alter", "truncate", "change an index", "reopen",        "crash",
-      "kill"};
-  std::string text = kNames[static_cast<int>(kind)];
-  for (const ModelOperation& operation : batch) text += "; " + operation.Describe();
-  if (synced) text += "; synced";
-  if (kind == Kind::kAlter || kind == Kind::kChangeIndex) text += " by " + std::to_string(argument);
-  if (kind == Kind::kAdvanceClock) text += " by " + std::to_string(argument % 4);
-  return text;
-}
-
-uint64_t SmallWorld::operation_count() const {
-  uint64_t count = 0;
-  for (const SmallStep& step : steps) count += step.batch.size();
-  return count;
-}
-
-std::string SmallWorld::Describe() const {
-  std::string text =
-      "max_versions " + std::to_string(max_versions) + ", ttl " + std::to_string(ttl_micros) +
-      (switches_memstores ? ", a memstore for every batch" : "") +
-      (two_families ? ", two families" : "") + (rising ? ", rising timestamps" : "") +
-      (lists ? ", lists" : "") + (unique_a ? ", by_a unique" : "") +
-      (unique_all ? ", by_all unique" : "") + (includes ? ", included columns" : "") +
-      (globals ? ", global indexes" : "") + (keys ? ", parts of keys" : "") +
-      (calls ? ", calls" : "") + (joined ? ", joined columns" : "") + (maps ? ", maps" : "") +
-      (loads ? ", loads" : "");
-  for (const IndexOptions& index : PlanOf(*this).options.indexes) {
-    if (!index.where.empty()) text += ", " + index.name + " over " + index.ToString();
-  }
-  for (const std::string& key : split_keys) text += ", a region from " + key;
-  for (const SmallStep& step : steps) text += "\n    " + step.Describe();
-  return text;
-}
 
 SmallWorld NewSmallWorld(uint64_t seed) {
   Dice dice(seed);
