@@ -32,11 +32,11 @@ namespace tandem {
 
 class Database;
 
-/// Split keys, and what each region is expected to get.
+/// Split keys, and how even the regions will be.
 struct SplitPlan {
   std::vector<std::string> keys = {};  ///< Rising; each but the first region begins with one.
-  std::vector<double> shares =
-      {};  ///< One a region, expected; together 1. Empty: nothing is known.
+  /// What each region is expected to get; together 1. Empty: nothing is known.
+  std::vector<double> shares = {};
   uint64_t regions_asked = 0;
   /// Why there are fewer regions than that: "3 regions instead of 4: the sample has only 3 distinct
   /// keys". Empty: there are as many.
