@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tandem/tandem.h"
@@ -110,6 +112,17 @@ void CheckThatNothingChanges(const std::string& path) {
   }
 }
 
+// After its last write a writer goes on in the background, as with the end of its log.
+void WaitUntilQuiet(const std::string& path) {
+  DirectoryState before;
+  for (int look = 0; look < 100; ++look) {
+    const DirectoryState now = StateOf(path);
+    if (now == before) return;
+    before = now;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+}
+
 // A writer in a process of its own that has the database open until this ends.
 class LiveWriter {
  public:
@@ -175,6 +188,7 @@ BOOST_AUTO_TEST_CASE(WriteNothingBesideAWriterAndAfterItDied) {
   {
     const LiveWriter writer(path);
     BOOST_REQUIRE(writer.is_ready());
+    WaitUntilQuiet(path);
     CheckThatNothingChanges(path);
     const ProgramRun second = RunProgram({"put", path, "t", "x", "f:v=1"});
     BOOST_TEST(second.exit_code == 6, second.err);

@@ -132,8 +132,7 @@ By fields, keys with a salt come in the order of their fields. --threads N: N th
      R"(Example: tandem query shop/ orders "state = 'open' AND total > 1000" --select total
 
 Prints the rows that satisfy a predicate: = != < <= > >=, BETWEEN, IN, PREFIX, CONTAINS,
-LIKE 'p%' or '%p%', REGEXP, IS NULL, AND, OR, NOT. _row is the row key, _row.user a field of a
-typed one, whose first fields become ranges of keys. Without a predicate: every row.
+LIKE 'p%' or '%p%', REGEXP, IS NULL, AND, OR, NOT. _row is the key, _row.user a field of it.
 Page by page: --limit 20 --token, then --after and the token; or --page 3. --threads N: N read.
 )"},
     {"explain",
