@@ -11,6 +11,7 @@ namespace {
 
 // Between two writes, so that the clock is ahead of every timestamp and a batch's is the time.
 constexpr int64_t kStepMicros = 1000;
+constexpr const char* kAbsent = "absent";  // No row has such a column.
 
 }  // namespace
 
@@ -198,26 +199,35 @@ Status Runner::Apply(const Step& step) {
   }
   WriteBatch batch;
   for (const test::ModelOperation& operation : step.batch) operation.AddTo(&batch);
-  if (step.in_check) return ApplyIfAbsent(step.batch[0], {.durability = step.durability}, batch);
+  if (step.in_check) {
+    return Check(step.batch[0], Predicate::IsNull(kAbsent), {.durability = step.durability}, batch);
+  }
   return engine.Write({.durability = step.durability}, batch);
 }
 
-// Once with a condition that does not hold, and then with one that does.
-Status Runner::ApplyIfAbsent(const test::ModelOperation& first, const WriteOptions& options,
-                             const WriteBatch& batch) {
-  constexpr const char* kAbsent = "absent";
-  for (const bool holds : {false, true}) {
-    const Predicate condition = holds ? Predicate::IsNull(kAbsent) : Predicate::Equal(kAbsent, "1");
-    ASSIGN_OR_RETURN(const bool applied, machine_.engine().CheckAndMutate(
-                                             options, first.table, first.row, condition, batch));
-    if (applied == holds) continue;
-    return Status::InvalidArgument(condition.ToString() + (holds ? " does not hold" : " holds") +
-                                   " of an absent column");
-  }
-  return {};
+// Applies the batch if the condition holds for the row of `first`: it does if it is that the column
+// is absent.
+Status Runner::Check(const test::ModelOperation& first, const Predicate& condition,
+                     const WriteOptions& options, const WriteBatch& batch) {
+  const bool holds = condition.kind() == Predicate::Kind::kIsNull;
+  ASSIGN_OR_RETURN(const bool applied, machine_.engine().CheckAndMutate(
+                                           options, first.table, first.row, condition, batch));
+  if (applied == holds) return {};
+  return Status::InvalidArgument(condition.ToString() + (holds ? " does not hold" : " holds") +
+                                 " of an absent column");
+}
+
+// A check that does not hold writes nothing, but takes a timestamp.
+Status Runner::CheckInVain(const Step& step) {
+  machine_.clock().Advance(kStepMicros);
+  WriteBatch batch;
+  for (const test::ModelOperation& operation : step.batch) operation.AddTo(&batch);
+  return Check(step.batch[0], Predicate::Equal(kAbsent, "1"), {.durability = step.durability},
+               batch);
 }
 
 Status Runner::Write(const Step& step) {
+  if (step.in_check) RETURN_IF_ERROR(CheckInVain(step));
   machine_.clock().Advance(kStepMicros);
   // A database that is read-only writes nothing, so that nothing of the step can ever show.
   const bool is_refused = machine_.engine().Info().read_only;

@@ -22,8 +22,9 @@ class Runner {
  private:
   Status Write(const Step& step);
   Status Apply(const Step& step);
-  Status ApplyIfAbsent(const test::ModelOperation& first, const WriteOptions& options,
-                       const WriteBatch& batch);
+  Status Check(const test::ModelOperation& first, const Predicate& condition,
+               const WriteOptions& options, const WriteBatch& batch);
+  Status CheckInVain(const Step& step);
   Status Split(const Step& step);
   Status MergeRegions(const Step& step);
   Status Remove(const Step& step);

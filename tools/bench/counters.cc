@@ -90,9 +90,8 @@ void MeasureCounters(const Arguments& arguments) {
   const Call add_to_one = [](CounterWriter* writer, uint64_t, uint64_t) {
     writer->Increment(KeyOf("hot", 0));
   };
-  increments = MeasureCalls("increments of one row, 1 thread", 1, seconds, add_to_one, store.get());
-  increments +=
-      MeasureCalls("increments of one row, 8 threads", kThreads, seconds, add_to_one, store.get());
+  increments = MeasureCalls("hot row, 1 thread", 1, seconds, add_to_one, store.get());
+  increments += MeasureCalls("hot row, 8 threads", kThreads, seconds, add_to_one, store.get());
   CheckSum("increments of one row", "hot", 1, increments, store.get());
   MeasureCalls("transfers, 8 threads", kThreads, seconds, Transfer, store.get());
   CheckSum("transfers", "account", kAccounts, 0, store.get());

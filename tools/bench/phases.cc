@@ -116,8 +116,8 @@ std::vector<Phase> PhasesOfKinds() {
       {"late page of a status", "answers", Unit::kMicros},
       {"blind puts, 8 threads", "counters"},
       {"increments, 8 threads", "counters"},
-      {"increments of one row, 1 thread", "counters"},
-      {"increments of one row, 8 threads", "counters"},
+      {"hot row, 1 thread", "counters"},
+      {"hot row, 8 threads", "counters"},
       {"transfers, 8 threads", "counters"},
       {"plans worse than another", "grid", Unit::kNumber},
       {"the worst of them, times", "grid", Unit::kNumber},
@@ -204,8 +204,7 @@ std::vector<Goal> GoalsOfKinds() {
       {"page 100,000 by ts", Against::kLimit, 200},
       {"late page of a status", Against::kLimit, 200},
       {"increments, 8 threads", Against::kOwnPhase, 0.7, "blind puts, 8 threads"},
-      {"increments of one row, 8 threads", Against::kOwnPhase, 4,
-       "increments of one row, 1 thread"},
+      {"hot row, 8 threads", Against::kOwnPhase, 4, "hot row, 1 thread"},
       {"plans worse than another", Against::kLimit, 0},
   };
 }
