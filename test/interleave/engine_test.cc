@@ -87,19 +87,30 @@ BOOST_AUTO_TEST_CASE(ARenameBesideAGet) { ExploreNamed("ARenameBesideAGet"); }
 BOOST_AUTO_TEST_CASE(ARenameThenASnapshot) { ExploreNamed("ARenameThenASnapshot"); }
 BOOST_AUTO_TEST_CASE(ATruncationBesideASplit) { ExploreNamed("ATruncationBesideASplit"); }
 BOOST_AUTO_TEST_CASE(ADropBesideBatchesOverTables) { ExploreNamed("ADropBesideBatchesOverTables"); }
-BOOST_AUTO_TEST_CASE(IncrementsBesideAFlush) { ExploreNamed("IncrementsBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(IncrementsBesideAFlush) {
+  ExploreNamed("IncrementsBesideAFlush", {&CausesMet::caught_up, &CausesMet::reread});
+}
 BOOST_AUTO_TEST_CASE(IncrementsBesideSwitchesAndAMerge) {
   ExploreNamed("IncrementsBesideSwitchesAndAMerge");
 }
-BOOST_AUTO_TEST_CASE(AppendsBesideAFlush) { ExploreNamed("AppendsBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(AppendsBesideAFlush) {
+  ExploreNamed("AppendsBesideAFlush", {&CausesMet::caught_up, &CausesMet::reread});
+}
 BOOST_AUTO_TEST_CASE(ADeleteCellBesideAPut) { ExploreNamed("ADeleteCellBesideAPut"); }
-BOOST_AUTO_TEST_CASE(ChecksBesideATruncation) { ExploreNamed("ChecksBesideATruncation"); }
+BOOST_AUTO_TEST_CASE(ChecksBesideATruncation) {
+  ExploreNamed("ChecksBesideATruncation", {&CausesMet::replanned});
+}
 BOOST_AUTO_TEST_CASE(IncrementsBesideASplit) { ExploreNamed("IncrementsBesideASplit"); }
 BOOST_AUTO_TEST_CASE(IncrementsThenAPowerCut) { ExploreNamed("IncrementsThenAPowerCut"); }
-BOOST_AUTO_TEST_CASE(TransactionsBesideAFlush) { ExploreNamed("TransactionsBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(TransactionsBesideAFlush) {
+  ExploreNamed("TransactionsBesideAFlush", {&CausesMet::in_group, &CausesMet::in_memstore,
+                                            &CausesMet::in_files, &CausesMet::reread});
+}
 BOOST_AUTO_TEST_CASE(TransactionsBesideASplit) { ExploreNamed("TransactionsBesideASplit"); }
 BOOST_AUTO_TEST_CASE(TransactionsThenAPowerCut) { ExploreNamed("TransactionsThenAPowerCut"); }
-BOOST_AUTO_TEST_CASE(CheckedRangesBesideAFlush) { ExploreNamed("CheckedRangesBesideAFlush"); }
+BOOST_AUTO_TEST_CASE(CheckedRangesBesideAFlush) {
+  ExploreNamed("CheckedRangesBesideAFlush", {&CausesMet::in_range});
+}
 BOOST_AUTO_TEST_CASE(CheckedRangesBesideASplit) { ExploreNamed("CheckedRangesBesideASplit"); }
 BOOST_AUTO_TEST_CASE(CheckedRangesThenAPowerCut) { ExploreNamed("CheckedRangesThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(WritersWaitForFlushes) { ExploreNamed("WritersWaitForFlushes"); }
@@ -145,7 +156,9 @@ BOOST_AUTO_TEST_CASE(ALoadBesidePutsAFlushAndASnapshot) {
 BOOST_AUTO_TEST_CASE(ALoadBesideAScan) { ExploreNamed("ALoadBesideAScan"); }
 BOOST_AUTO_TEST_CASE(ALoadBesideASplit) { ExploreNamed("ALoadBesideASplit"); }
 BOOST_AUTO_TEST_CASE(ALoadBesideATruncation) { ExploreNamed("ALoadBesideATruncation"); }
-BOOST_AUTO_TEST_CASE(ALoadBesideATransaction) { ExploreNamed("ALoadBesideATransaction"); }
+BOOST_AUTO_TEST_CASE(ALoadBesideATransaction) {
+  ExploreNamed("ALoadBesideATransaction", {&CausesMet::in_files});
+}
 BOOST_AUTO_TEST_CASE(ALoadThenAPowerCut) { ExploreNamed("ALoadThenAPowerCut"); }
 BOOST_AUTO_TEST_CASE(ANamedSnapshotBesideBatchesOverTables) {
   ExploreNamed("ANamedSnapshotBesideBatchesOverTables");
