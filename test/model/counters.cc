@@ -15,6 +15,7 @@ const std::vector<std::pair<const char*, Field>>& Fields() {
       {"transactions", &Counters::transactions},
       {"bulk loads", &Counters::bulk_loads},
       {"table copies", &Counters::table_copies},
+      {"checked writes", &Counters::checked_writes},
       {"refused", &Counters::refused},
       {"checks", &Counters::checks},
       {"checks over 3 files and 2 memstores", &Counters::deep_checks},

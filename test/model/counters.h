@@ -18,18 +18,19 @@ struct Counters {
   uint64_t transactions = 0;
   uint64_t bulk_loads = 0;
   uint64_t table_copies = 0;
-  uint64_t refused = 0;      ///< Batches that had to be refused, and were.
-  uint64_t checks = 0;       ///< Of a table against the model.
-  uint64_t deep_checks = 0;  ///< ... with at least 3 files and 2 memstores.
+  uint64_t checked_writes = 0;  ///< By CheckAndMutate, applied or not.
+  uint64_t refused = 0;         ///< Batches that had to be refused, and were.
+  uint64_t checks = 0;          ///< Of a table against the model.
+  uint64_t deep_checks = 0;     ///< ... with at least 3 files and 2 memstores.
   uint64_t rows_read = 0;
   uint64_t queries = 0;
   uint64_t pages = 0;           ///< That were read by tokens.
   uint64_t index_refusals = 0;  ///< Queries that asked for an index that cannot serve them.
   uint64_t flushes = 0, compactions = 0, splits = 0, region_merges = 0, schema_edits = 0,
            reopens = 0, lives_without_functions = 0;
-  uint64_t limits_changed = 0;  ///< Of families.
+  uint64_t limits_changed = 0;                  ///< Of families.
   uint64_t truncations = 0, index_changes = 0;  ///< Of small worlds; schema edits too.
-  uint64_t limits_refused = 0;  ///< Too many since the table was compacted.
+  uint64_t limits_refused = 0;                  ///< Too many since the table was compacted.
   uint64_t power_cuts = 0, kills = 0, interrupted_recoveries = 0;
   uint64_t replayed_operations = 0, torn_tails = 0;
   uint64_t snapshot_checks = 0, named_snapshot_checks = 0, cursors_finished = 0, verifications = 0;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/status_macros.h"
 #include "test/model/checker.h"
 #include "test/model/journal.h"
 #include "test/model/paths.h"
@@ -65,6 +66,7 @@ class SmallRun {
   bool IsLoad(const SmallStep& step) const;
   Status Load(const SmallStep& step, int64_t* begun_micros);
   Status WriteOf(const SmallStep& step);
+  Result<bool> WriteChecked(const SmallStep& step);
   void FinishBuilds();
   void Write(const SmallStep& step);
   void Alter(const SmallStep& step);
@@ -223,6 +225,28 @@ Status SmallRun::WriteOf(const SmallStep& step) {
   return store_.engine().Write(options, batch);
 }
 
+// The batch, if a column of its first row has a value or none; whether it was applied.
+Result<bool> SmallRun::WriteChecked(const SmallStep& step) {
+  const ModelOperation& first = step.batch.front();
+  const ColumnPlan& column = plan_.columns[step.argument / 16 % plan_.columns.size()];
+  const std::string name = column.family + ":" + column.qualifier;
+  const Predicate condition =
+      step.argument / 64 % 2 == 0 ? Predicate::Equal(name, "1") : Predicate::IsNull(name);
+  std::string value;  // Empty: there is none.
+  const ModelRead newest{.now_micros = now(), .columns = {{column.family, column.qualifier}}};
+  if (const auto row = model_.Get("w", first.row, newest)) value = row->cells.front().value;
+  const bool holds = condition.kind() == Predicate::Kind::kIsNull ? value.empty() : value == "1";
+  WriteBatch batch;
+  for (const ModelOperation& operation : step.batch) operation.AddTo(&batch);
+  const WriteOptions options{step.synced ? Durability::kSynced : Durability::kWritten, false};
+  ASSIGN_OR_RETURN(const bool applied,
+                   store_.engine().CheckAndMutate(options, "w", first.row, condition, batch));
+  ++counters_.checked_writes;
+  if (applied == holds) return applied;
+  throw Failure(condition.ToString() + " of row " + first.row + (holds ? " holds" : " is false") +
+                " and the batch was " + (applied ? "applied" : "not applied"));
+}
+
 // A batch of a build that came in between would take the timestamp of the next batch. A build that
 // waits is due within a tenth of a second.
 void SmallRun::FinishBuilds() {
@@ -251,7 +275,18 @@ void SmallRun::Write(const SmallStep& step) {
   store_.clock().Advance(std::max<int64_t>(0, last_timestamp_ + ahead - now()));
   const bool is_load = IsLoad(step);
   int64_t begun_micros = 0;
-  const Status status = is_load ? Load(step, &begun_micros) : WriteOf(step);
+  const bool is_checked = !is_load && step.argument % 4 == 1;
+  Status status;
+  if (is_checked) {
+    const Result<bool> applied = WriteChecked(step);
+    status = applied.status();
+    if (status.ok() && !*applied) {
+      last_timestamp_ = now();  // It took one.
+      return;
+    }
+  } else {
+    status = is_load ? Load(step, &begun_micros) : WriteOf(step);
+  }
   const int64_t timestamp = is_load ? begun_micros : now();
   Model after = model_;
   for (const ModelOperation& operation : step.batch) after.Apply(operation, timestamp, now());

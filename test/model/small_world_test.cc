@@ -48,6 +48,7 @@ BOOST_AUTO_TEST_CASE(SmallWorlds) {
   BOOST_TEST(counters.snapshot_checks > 0u);
   BOOST_TEST(counters.power_cuts > 0u);
   BOOST_TEST(counters.truncations > 0u);
+  BOOST_TEST(counters.checked_writes > 0u);
   BOOST_TEST(counters.index_changes > 0u);
 }
 
