@@ -36,6 +36,20 @@ EngineScenario TransactionsBesideAFlush() {
   return scenario;
 }
 
+// Small enough for all schedules with a preemption: two rows in two regions, three writers, each of
+// which depends on what another one writes.
+EngineScenario ThreeWritersOfTwoRows() {
+  EngineScenario scenario{.name = "ThreeWritersOfTwoRows",
+                          .plan = {.tuning = QuietTuning(), .two_regions = true}};
+  scenario.prepare = [](World& world) { world.Write(Pair("1")); };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.CopyInTransaction("a", "z"); }}, {[&] { world.Append("z", "2"); }}, {[&] {
+              world.Write(Pair("3"));
+            }}};
+  };
+  return scenario;
+}
+
 EngineScenario TransactionsBesideASplit() {
   EngineScenario scenario{.name = "TransactionsBesideASplit", .plan = {.tuning = QuietTuning()}};
   scenario.prepare = [](World& world) {
@@ -120,9 +134,9 @@ EngineScenario TransactionsThenAPowerCut() {
 }  // namespace
 
 std::vector<EngineScenario> TransactionScenarios() {
-  return {AppendsBesideAFlush(),       TransactionsBesideAFlush(),  TransactionsBesideASplit(),
-          TransactionsThenAPowerCut(), CheckedRangesBesideAFlush(), CheckedRangesBesideASplit(),
-          CheckedRangesThenAPowerCut()};
+  return {AppendsBesideAFlush(),        TransactionsBesideAFlush(),  TransactionsBesideASplit(),
+          TransactionsThenAPowerCut(),  CheckedRangesBesideAFlush(), CheckedRangesBesideASplit(),
+          CheckedRangesThenAPowerCut(), ThreeWritersOfTwoRows()};
 }
 
 }  // namespace tandem::test
