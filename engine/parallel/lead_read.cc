@@ -26,7 +26,7 @@ constexpr uint64_t kPartBytesMin = 16 << 10;
 // Parts of fewer rows cost more to open than to read.
 constexpr uint64_t kPartRowsMin = 256;
 constexpr uint64_t kPartsOfLead = 8;
-// About so many leads show whether the blocks of all are cached.
+// About this many leads show whether the blocks of all are cached.
 constexpr size_t kLeadsLookedAt = 16;
 
 // Of the files; rows of memstores are in memory.
@@ -129,7 +129,7 @@ class LeadParts final : public PartedRead {
     lead->begin = BeginOf(reverse_ ? lead->next.back() : lead->next.front(), lead->bytes, reverse_);
   }
 
-  // As the merge decides between leads of which it has no row (MergedRows::IsBefore).
+  // As the merge decides between leads whose rows it does not have yet (MergedRows::IsBefore).
   bool IsBefore(size_t a, size_t b) const {
     const Lead &left = leads_[a], &right = leads_[b];
     if (left.next.empty() || right.next.empty()) {

@@ -14,10 +14,10 @@
 namespace tandem::engine {
 namespace {
 
-// So much of the rows may be spent on skips before it is looked at whether they pass over as many.
+// An eighth of the rows may be spent on skips before they have to pass over as many.
 constexpr uint64_t kPartOfRows = 8;
-// When so many rows were passed over, it is looked at whether the ranges leave out most of them. A
-// condition that most rows satisfy is not worth a seek, for a read that may end early least of all.
+// After this many rows were passed over, the ranges have to leave out most of them. A condition
+// that most rows satisfy is not worth a seek, for a read that may end early least of all.
 constexpr uint64_t kSampledRows = 1024;
 // More ranges would be dearer to look up than the rows between them to read.
 constexpr size_t kRangesMax = 4096;

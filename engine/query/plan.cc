@@ -40,8 +40,8 @@ constexpr uint64_t kDecidedAlone = 1;
 constexpr uint64_t kPickedAlone = 2;
 constexpr uint64_t kPickedAmongSources = 4;
 
-// So many ranges of rows a scan reads one by one; more, if there are as many rows for each as it
-// could read in the time that a range is found in.
+// A scan reads up to this many ranges of rows one by one; more, if there are as many rows for each
+// as it could read in the time that a range is found in.
 constexpr size_t kScannedRangesMax = 64;
 constexpr uint64_t kRowsPerRange = 64;
 

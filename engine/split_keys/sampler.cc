@@ -1,6 +1,6 @@
 // SplitKeySampler (tandem/split_keys.h): a quantile sketch, and what may be added to it. A table is
 // read through the public API as a program would: a row, then past n - 1 others, and so on. A key
-// that was taken stands for the rows up to the next one.
+// that was taken counts for the rows up to the next one.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ namespace tandem {
 namespace {
 
 constexpr uint64_t kWeightMax = uint64_t{1} << 62;
-// To read so many small rows costs about as much as a scan that begins after them.
+// To read this many small rows costs about as much as a scan that begins after them.
 constexpr uint64_t kRowsByCounts = 64;
 
 Status Invalid(std::string what) {

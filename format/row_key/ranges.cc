@@ -37,7 +37,7 @@ void AppendMade(const RowKeyPart& made, const RowKeyPart& field, std::string_vie
   out->append(hash, 0, made.count);
 }
 
-// All that may lead keys of which only some fields are known.
+// All that may lead keys when only some of their fields are known.
 class Leads {
  public:
   Status Multiply(const RowKeyPart& part) {

@@ -1,4 +1,4 @@
-// Keys of a schema of which some fields are known: what leads them, and the range that they are in.
+// Keys of a schema when some fields are known: what leads them, and the range that they are in.
 // Everything that turns values of fields into ranges of keys goes through RangeUnder.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Ranges of keys of which some fields are known, and the fields of keys of several declarations.
+// Ranges of keys when some fields are known, and the fields of keys of several declarations.
 #define BOOST_TEST_DYN_LINK
 #include "format/row_key/key_fields.h"
 

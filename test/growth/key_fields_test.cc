@@ -7,6 +7,7 @@
 
 #include "test/growth/growth.h"
 #include "test/growth/tables.h"
+#include "test/growth/typed_table.h"
 #include "test/support/print.h"
 
 namespace tandem::test {
@@ -14,25 +15,11 @@ namespace {
 
 /// Opens "t" with n rows of `users` users in one file, nothing cached.
 void OpenTableOfUsers(TestEngine* engine, uint64_t n, uint64_t users) {
-  const std::string declaration = "user:text, at:int64";
-  const RowKeySchema keys = *RowKeySchema::Parse(declaration);
-  TableOptions table = SimpleTable();
-  table.row_key = declaration;
-  BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
-  BOOST_REQUIRE_EQUAL((**engine).CreateTable(table).ToString(), "OK");
-  WriteBatch batch;
-  for (uint64_t row = 0; row < n; ++row) {
-    const std::vector<RowKeyField> fields = {{"user", RowKey(row % users)},
-                                             {"at", std::to_string(row / users)}};
-    batch.Put("t", *keys.Encode(fields), "d", "c", std::string(100, 'x'));
-    if (batch.operation_count() < 100 && row + 1 < n) continue;
-    BOOST_REQUIRE_EQUAL(engine->Write(batch).ToString(), "OK");
-    batch.Clear();
-  }
-  BOOST_REQUIRE_EQUAL((**engine).Compact("t").ToString(), "OK");
-  engine->executor.Drain();
-  BOOST_REQUIRE_EQUAL(engine->Close().ToString(), "OK");
-  BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
+  OpenTypedTable(engine, "user:text, at:int64", n, [users](uint64_t row) {
+    return std::vector<RowKeyField>{{"user", RowKey(row % users)},
+                                    {"at", std::to_string(row / users)}};
+  });
+  OpenAgain(engine);
 }
 
 /// Cold reads of a query that finds `rows` rows. `text` is that of the predicate for n rows.

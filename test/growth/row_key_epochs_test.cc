@@ -7,6 +7,7 @@
 
 #include "test/growth/growth.h"
 #include "test/growth/tables.h"
+#include "test/growth/typed_table.h"
 #include "test/support/print.h"
 
 namespace tandem::test {
@@ -16,24 +17,9 @@ std::vector<RowKeyField> RowOf(uint64_t id) { return {{"id", std::to_string(id)}
 
 /// Opens "t" with n rows of salted keys in one file, nothing cached, whose key has changed since.
 void OpenChangedTable(TestEngine* engine, uint64_t n) {
-  const std::string declaration = "salt(4), id:int64";
-  const RowKeySchema keys = *RowKeySchema::Parse(declaration);
-  TableOptions table = SimpleTable();
-  table.row_key = declaration;
-  BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
-  BOOST_REQUIRE_EQUAL((**engine).CreateTable(table).ToString(), "OK");
-  WriteBatch batch;
-  for (uint64_t id = 0; id < n; ++id) {
-    batch.Put("t", *keys.Encode(RowOf(id)), "d", "c", std::string(100, 'x'));
-    if (batch.operation_count() < 100 && id + 1 < n) continue;
-    BOOST_REQUIRE_EQUAL(engine->Write(batch).ToString(), "OK");
-    batch.Clear();
-  }
-  BOOST_REQUIRE_EQUAL((**engine).Compact("t").ToString(), "OK");
+  OpenTypedTable(engine, "salt(4), id:int64", n, RowOf);
   BOOST_REQUIRE_EQUAL((**engine).ChangeRowKey("t", "salt(64), id:int64").ToString(), "OK");
-  engine->executor.Drain();
-  BOOST_REQUIRE_EQUAL(engine->Close().ToString(), "OK");
-  BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
+  OpenAgain(engine);
 }
 
 double ReadsOfOneRow(uint64_t n) {

@@ -102,6 +102,16 @@ class SmallRun {
   int64_t last_timestamp_ = 0;
 };
 
+WriteBatch BatchOf(const SmallStep& step) {
+  WriteBatch batch;
+  for (const ModelOperation& operation : step.batch) operation.AddTo(&batch);
+  return batch;
+}
+
+WriteOptions OptionsOf(const SmallStep& step) {
+  return {step.synced ? Durability::kSynced : Durability::kWritten, false};
+}
+
 // What an index made of the types of columns stays with it.
 void TakeIndexes(const TableOptions& from, Model* model) {
   TableOptions options = model->table(from.name);
@@ -219,10 +229,7 @@ Status SmallRun::Load(const SmallStep& step, int64_t* begun_micros) {
 }
 
 Status SmallRun::WriteOf(const SmallStep& step) {
-  WriteBatch batch;
-  for (const ModelOperation& operation : step.batch) operation.AddTo(&batch);
-  const WriteOptions options{step.synced ? Durability::kSynced : Durability::kWritten, false};
-  return store_.engine().Write(options, batch);
+  return store_.engine().Write(OptionsOf(step), BatchOf(step));
 }
 
 // The batch, if a column of its first row has a value or none; whether it was applied.
@@ -236,11 +243,9 @@ Result<bool> SmallRun::WriteChecked(const SmallStep& step) {
   const ModelRead newest{.now_micros = now(), .columns = {{column.family, column.qualifier}}};
   if (const auto row = model_.Get("w", first.row, newest)) value = row->cells.front().value;
   const bool holds = condition.kind() == Predicate::Kind::kIsNull ? value.empty() : value == "1";
-  WriteBatch batch;
-  for (const ModelOperation& operation : step.batch) operation.AddTo(&batch);
-  const WriteOptions options{step.synced ? Durability::kSynced : Durability::kWritten, false};
-  ASSIGN_OR_RETURN(const bool applied,
-                   store_.engine().CheckAndMutate(options, "w", first.row, condition, batch));
+  ASSIGN_OR_RETURN(
+      const bool applied,
+      store_.engine().CheckAndMutate(OptionsOf(step), "w", first.row, condition, BatchOf(step)));
   ++counters_.checked_writes;
   if (applied == holds) return applied;
   throw Failure(condition.ToString() + " of row " + first.row + (holds ? " holds" : " is false") +

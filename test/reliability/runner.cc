@@ -13,6 +13,12 @@ namespace {
 constexpr int64_t kStepMicros = 1000;
 constexpr const char* kAbsent = "absent";  // No row has such a column.
 
+WriteBatch BatchOf(const Step& step) {
+  WriteBatch batch;
+  for (const test::ModelOperation& operation : step.batch) operation.AddTo(&batch);
+  return batch;
+}
+
 }  // namespace
 
 Status Runner::Take(const Step& step) {
@@ -197,12 +203,11 @@ Status Runner::Apply(const Step& step) {
     return test::LoadInBulk(&engine, step.batch,
                             [this] { history_.Wrote(machine_.clock().WallMicros()); });
   }
-  WriteBatch batch;
-  for (const test::ModelOperation& operation : step.batch) operation.AddTo(&batch);
   if (step.in_check) {
-    return Check(step.batch[0], Predicate::IsNull(kAbsent), {.durability = step.durability}, batch);
+    return Check(step.batch[0], Predicate::IsNull(kAbsent), {.durability = step.durability},
+                 BatchOf(step));
   }
-  return engine.Write({.durability = step.durability}, batch);
+  return engine.Write({.durability = step.durability}, BatchOf(step));
 }
 
 // Applies the batch if the condition holds for the row of `first`: it does if it is that the column
@@ -220,10 +225,8 @@ Status Runner::Check(const test::ModelOperation& first, const Predicate& conditi
 // A check that does not hold writes nothing, but takes a timestamp.
 Status Runner::CheckInVain(const Step& step) {
   machine_.clock().Advance(kStepMicros);
-  WriteBatch batch;
-  for (const test::ModelOperation& operation : step.batch) operation.AddTo(&batch);
   return Check(step.batch[0], Predicate::Equal(kAbsent, "1"), {.durability = step.durability},
-               batch);
+               BatchOf(step));
 }
 
 Status Runner::Write(const Step& step) {

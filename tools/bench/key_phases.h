@@ -6,7 +6,7 @@
 
 namespace tandem::bench {
 
-/// Tables of the same rows whose keys are led by one of so many salts.
+/// Tables of the same rows, with this many salts in front of the keys.
 inline constexpr uint32_t kSalts[] = {1, 2, 4, 8, 16, 32, 64};
 
 /// Where the blocks of a scan come from: the cache, a device that nobody has read from, or files

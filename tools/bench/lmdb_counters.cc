@@ -1,4 +1,4 @@
-// Counters in LMDB: each change is a write transaction, of which there is one at a time. Numbers
+// Counters in LMDB: each change is a write transaction, and there is one at a time. Numbers
 // have eight bytes.
 #include <cstring>
 

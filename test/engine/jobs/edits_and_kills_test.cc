@@ -59,11 +59,6 @@ struct EditFixture : RegionFixture {
     return text + "\n" + filtered + "\n" + found;
   }
 
-  void KillAndOpen() {
-    Kill();
-    BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
-  }
-
   using Edit = std::function<Status(const std::string& table)>;
   void CheckEdit(const std::string& table, const Edit& edit) {
     BOOST_TEST_CONTEXT(table) {

@@ -108,6 +108,10 @@ struct RegionFixture : TestEngine {
     BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
     BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
   }
+  void KillAndOpen() {
+    Kill();
+    BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  }
 
   std::shared_ptr<RegionListener> listener = std::make_shared<RegionListener>();
 };

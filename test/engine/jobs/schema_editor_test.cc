@@ -47,10 +47,6 @@ struct SchemaFixture : RegionFixture {
     while (cursor->Next()) rows.append(cursor->row().key()).append(" ");
     return cursor->status().ok() ? rows : cursor->status().ToString();
   }
-  void KillAndOpen() {
-    Kill();
-    BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
-  }
 };
 
 const std::string kGone = "NotFound: table 't' does not exist";
