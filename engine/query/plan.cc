@@ -338,7 +338,7 @@ class QueryPlanner {
     const bool rows_decided = rows_.size() <= 1;
     plan_.rows_decide = rows_decided && AsksRowsOnly(predicate_.root());
     plan_.within = Intersect(HullOf(rows_), within_);
-    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, plan_.within));
+    ASSIGN_OR_RETURN(plan_.clusters, FindClusters(view_, plan_.within, rows_));
     FindColumnOrder(view_, &plan_.clusters);
     if (options_.no_index && options_.no_scan) {
       return Status::InvalidArgument("no_index and no_scan are both given");

@@ -162,6 +162,27 @@ Status AddClustersOf(const TableView& view, const RegionVersion& region,
   return {};
 }
 
+// Which of ascending, disjoint ranges hold keys of a region; regions are asked for in key order.
+class RangesByRegion {
+ public:
+  explicit RangesByRegion(const KeyRanges& ranges) : first_(ranges.begin()), end_(ranges.end()) {}
+
+  std::span<const format::KeyRange> In(const RegionVersion& region) {
+    const auto ends_before = [&](const format::KeyRange& range) {
+      return range.high.has_value() && *range.high <= region.start_key;
+    };
+    const auto begins_within = [&](const format::KeyRange& range) {
+      return region.end_key.empty() || range.low < region.end_key;
+    };
+    first_ = std::find_if_not(first_, end_, ends_before);
+    return {first_, std::find_if_not(first_, end_, begins_within)};
+  }
+
+ private:
+  KeyRanges::const_iterator first_;
+  const KeyRanges::const_iterator end_;
+};
+
 }  // namespace
 
 Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& rows) {
@@ -174,15 +195,22 @@ Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::K
 
 Result<std::vector<Cluster>> FindClusters(const TableView& view, const KeyRanges& rows) {
   std::vector<Cluster> clusters;
-  auto first = rows.begin();  // Those before hold no key of the next regions.
+  RangesByRegion ranges(rows);
   for (const std::shared_ptr<const RegionVersion>& region : view.regions) {
-    while (first != rows.end() && first->high.has_value() && *first->high <= region->start_key) {
-      ++first;
+    for (const format::KeyRange& range : ranges.In(*region)) {
+      RETURN_IF_ERROR(AddClustersOf(view, *region, range, &clusters));
     }
-    for (auto range = first; range != rows.end(); ++range) {
-      if (!region->end_key.empty() && range->low >= region->end_key) break;
-      RETURN_IF_ERROR(AddClustersOf(view, *region, *range, &clusters));
-    }
+  }
+  return clusters;
+}
+
+Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& within,
+                                          const KeyRanges& rows) {
+  std::vector<Cluster> clusters;
+  RangesByRegion ranges(rows);
+  for (const std::shared_ptr<const RegionVersion>& region : view.regions) {
+    if (ranges.In(*region).empty()) continue;
+    RETURN_IF_ERROR(AddClustersOf(view, *region, within, &clusters));
   }
   return clusters;
 }

@@ -68,6 +68,10 @@ struct Cluster {
 Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& rows);
 /// The same for several ranges, ascending and disjoint: each has clusters of its own.
 Result<std::vector<Cluster>> FindClusters(const TableView& view, const KeyRanges& rows);
+/// Those of the rows in `within`, in the regions that may have one of `rows`, which are ascending
+/// and disjoint. A query pins no others; EXPLAIN pins all.
+Result<std::vector<Cluster>> FindClusters(const TableView& view, const format::KeyRange& within,
+                                          const KeyRanges& rows);
 
 /// Loads the families of `columns` in every file. Errors: kCorruption, kIoError.
 Status LoadFamilies(const ColumnSet& columns, std::vector<Cluster>* clusters);
