@@ -20,7 +20,7 @@ namespace {
 using Kind = RowKeyPart::Kind;
 
 constexpr uint32_t kBucketsMax = 65'535;
-constexpr uint32_t kHashBytesMax = 8;
+constexpr uint32_t kXxh3BytesMax = 8, kMd5BytesMax = 16;
 constexpr uint32_t kWidthMax = 1'024;
 constexpr std::array<std::pair<std::string_view, RowKeyType>, 6> kTypes = {{
     {"text", RowKeyType::kText},
@@ -205,21 +205,25 @@ class DeclarationParser {
     if (written->is_reverse) return {};
     part->kind = is_hash ? Kind::kHash : Kind::kMod;
     RETURN_IF_ERROR(words_.Expect(","));
-    ASSIGN_OR_RETURN(part->count, is_hash ? TakeNumber("a number of bytes", kHashBytesMax)
-                                          : TakeNumber("a number", kBucketsMax));
+    if (is_hash) return ParseHash(part);
+    ASSIGN_OR_RETURN(part->count, TakeNumber("a number", kBucketsMax));
     if (!words_.TakeIf(",")) return {};
-    if (is_hash) return ParseHashName();
     ASSIGN_OR_RETURN(part->sub_partitions,
                      TakeNumber("a number of parts of each partition", kBucketsMax / part->count));
     return {};
   }
 
-  Status ParseHashName() {
-    const Word name = words_.Peek();
-    if (words_.TakeIf("xxh3")) return {};
-    if (!name.Is("md5")) return words_.Expected("xxh3");
-    return Status::Unsupported("row key: at position " + std::to_string(name.position) +
-                               ": this build has no md5; xxh3 spreads keys as well");
+  // How many bytes of which hash.
+  Status ParseHash(RowKeyPart* part) {
+    const Word bytes = words_.Peek();
+    ASSIGN_OR_RETURN(part->count, TakeNumber("a number of bytes", kMd5BytesMax));
+    if (words_.TakeIf(",") && !words_.TakeIf("xxh3")) {
+      if (!words_.TakeIf("md5")) return words_.Expected("xxh3 or md5");
+      part->hash = RowKeyHash::kMd5;
+    }
+    if (part->hash == RowKeyHash::kMd5 || part->count <= kXxh3BytesMax) return {};
+    return At(bytes.position, "xxh3 has " + std::to_string(kXxh3BytesMax) + " bytes, found " +
+                                  base::Quote(bytes.text));
   }
 
   // Each name belongs to one field, and what refers to a field refers to one that is there.
@@ -293,7 +297,8 @@ void AppendPart(const RowKeyPart& part, std::string* text) {
       *text += "salt(" + count + ")";
       return;
     case Kind::kHash:
-      *text += "hash(" + part.field + ", " + count + ")";
+      *text += "hash(" + part.field + ", " + count;
+      *text += part.hash == RowKeyHash::kMd5 ? ", md5)" : ")";
       return;
     case Kind::kMod:
       *text += "mod(" + part.field + ", " + count;

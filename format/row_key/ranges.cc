@@ -8,6 +8,7 @@
 
 #include "base/quote.h"
 #include "format/hash.h"
+#include "format/md5.h"
 #include "format/ordered_bytes.h"
 #include "format/row_key/field.h"
 #include "tandem/limits.h"
@@ -33,7 +34,11 @@ void AppendMade(const RowKeyPart& made, const RowKeyPart& field, std::string_vie
     return;
   }
   std::string hash;
-  AppendBigEndian(Hash64(plain), &hash);
+  if (made.hash == RowKeyHash::kMd5) {
+    hash = Md5(plain);
+  } else {
+    AppendBigEndian(Hash64(plain), &hash);
+  }
   out->append(hash, 0, made.count);
 }
 

@@ -16,6 +16,7 @@
 //   salt(N)               first of all: XXH3-64 of the rest of the key, modulo N. It depends on the
 //                         key alone, so a get stays one get.
 //   hash(FIELD, N[, xxh3])  the first N bytes of XXH3-64 of a field, 1 to 8
+//   hash(FIELD, N, md5)   those of MD5, 1 to 16: keys as other systems made them
 //   mod(FIELD, N[, M])    a field that is a number or a time, modulo N: its partition; with M, then
 //                         FIELD / N, modulo M: the part of the partition. Ids that follow one
 //                         another go to N partitions in turn, and those of one to its M parts.
@@ -50,6 +51,8 @@
 namespace tandem {
 
 enum class RowKeyType : uint8_t { kText, kBytes, kInt64, kUint64, kTimestamp, kUuid };
+/// What hash(FIELD, N) is the beginning of.
+enum class RowKeyHash : uint8_t { kXxh3, kMd5 };
 
 /// A part of a declaration; the parts of a key have the same order.
 struct RowKeyPart {
@@ -63,6 +66,7 @@ struct RowKeyPart {
   uint32_t width_bytes = 0;  ///< Of text(N) and bytes(N); 0: without N.
   bool descending = false;
   bool reversed = false;
+  RowKeyHash hash = RowKeyHash::kXxh3;  ///< Of kHash.
 
   bool operator==(const RowKeyPart&) const = default;
 };
@@ -85,8 +89,7 @@ struct RowKeyBounds {
 /// otherwise; their messages name the field, and the position where there is one.
 class RowKeySchema {
  public:
-  /// Errors: kInvalidArgument with the position in `declaration`, counted from 1; kUnsupported: a
-  /// hash other than xxh3.
+  /// Errors: kInvalidArgument with the position in `declaration`, counted from 1.
   static Result<RowKeySchema> Parse(std::string_view declaration);
   /// Text that Parse reads back; equal for equal schemas.
   std::string ToString() const;

@@ -269,6 +269,7 @@ BOOST_AUTO_TEST_CASE(KeysGiveTheirFieldsBack) {
                                "salt(65535), hash(a, 8), ",
                                "hash(b, 3), hash(a, 1), ",
                                "reverse(a), ",
+                               "hash(b, 16, md5), hash(a, 9, md5), ",
                                "salt(300), hash(a, 2), reverse(a), "};
   for (const char* first : kTypes) {
     for (const char* second : kTypes) {
@@ -322,7 +323,7 @@ BOOST_AUTO_TEST_CASE(NumbersThatRiseAreSpreadByReverse) {
 
 BOOST_AUTO_TEST_CASE(RangesHoldWhatBeginsWithTheirFields) {
   TestRandom random("RangesHoldWhatBeginsWithTheirFields");
-  for (const std::string lead : {"", "salt(7), ", "hash(a, 2), ", "salt(3), hash(a, 1), "}) {
+  for (const std::string lead : {"", "salt(7), ", "hash(a, 2, md5), ", "salt(3), hash(a, 1), "}) {
     for (const char* first : kTypes) {
       for (const char* second : kTypes) {
         const Shape shape{{first, second}, {random.OneIn(2), random.OneIn(2)}};
