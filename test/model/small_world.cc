@@ -239,14 +239,15 @@ Result<bool> SmallRun::WriteChecked(const SmallStep& step) {
   const std::string name = column.family + ":" + column.qualifier;
   const Predicate condition =
       step.argument / 64 % 2 == 0 ? Predicate::Equal(name, "1") : Predicate::IsNull(name);
-  std::string value;  // Empty: there is none.
-  const ModelRead newest{.now_micros = now(), .columns = {{column.family, column.qualifier}}};
-  if (const auto row = model_.Get("w", first.row, newest)) value = row->cells.front().value;
-  const bool holds = condition.kind() == Predicate::Kind::kIsNull ? value.empty() : value == "1";
   ASSIGN_OR_RETURN(
       const bool applied,
       store_.engine().CheckAndMutate(OptionsOf(step), "w", first.row, condition, BatchOf(step)));
   ++counters_.checked_writes;
+  // Back pressure may have let time pass before the batch was looked at, and cells expire.
+  std::string value;  // Empty: there is none.
+  const ModelRead newest{.now_micros = now(), .columns = {{column.family, column.qualifier}}};
+  if (const auto row = model_.Get("w", first.row, newest)) value = row->cells.front().value;
+  const bool holds = condition.kind() == Predicate::Kind::kIsNull ? value.empty() : value == "1";
   if (applied == holds) return applied;
   throw Failure(condition.ToString() + " of row " + first.row + (holds ? " holds" : " is false") +
                 " and the batch was " + (applied ? "applied" : "not applied"));
