@@ -75,8 +75,9 @@ Result<Neighbours> FindNeighbours(const Table& table, const RegionMergeOptions& 
 }
 
 RegionHalf Describe(const Region& region) {
-  const SideSize size = SizeOf(*region.version());
-  return {.region_id = region.id().value, .rows = size.rows, .bytes = size.bytes};
+  RegionHalf half = SizeOf(*region.version(), *region.table());
+  half.region_id = region.id().value;
+  return half;
 }
 
 uint64_t AllBytesOf(const Region& region) {

@@ -38,9 +38,33 @@ Result<uint32_t> CutOf(const FileSlice& slice, std::string_view key) {
   return std::clamp(at, slice.low, slice.high);
 }
 
-SideSize SizeOf(std::span<const FileSlice> files) {
-  SideSize size{.rows = 0, .bytes = BytesOf(files)};
-  for (const FileSlice& slice : files) size.rows += slice.high - slice.low;
+// Of sections that `counts`.
+template <typename Counts>
+uint64_t SectionBytes(const FileSlice& slice, const Counts& counts) {
+  uint64_t bytes = 0;
+  for (const format::SectionEntry& section : slice.file->store().sections()) {
+    if (counts(section)) bytes += section.size_bytes;
+  }
+  return ShareOf(slice, bytes);
+}
+
+RegionHalf SizeOf(std::span<const FileSlice> files, const format::TableRecord& table) {
+  RegionHalf size{.region_id = 0, .rows = 0, .bytes = BytesOf(files), .data_bytes = 0};
+  for (const FileSlice& slice : files) {
+    size.rows += slice.high - slice.low;
+    size.data_bytes += SectionBytes(slice, [](const format::SectionEntry& section) {
+      return section.kind == format::SectionKind::kData;
+    });
+  }
+  for (const format::IndexRecord& index : table.indexes) {
+    if (index.state == format::IndexState::kDropping) continue;
+    IndexPart& part = size.indexes.emplace_back(IndexPart{.name = index.name, .bytes = 0});
+    for (const FileSlice& slice : files) {
+      part.bytes += SectionBytes(slice, [&index](const format::SectionEntry& section) {
+        return IsIndexSection(section.kind) && section.owner == index.id.value;
+      });
+    }
+  }
   return size;
 }
 
@@ -97,9 +121,10 @@ Result<CutFiles> CutFilesAt(const RegionVersion& version, std::string_view key) 
   return files;
 }
 
-Result<Sides> SidesOf(const RegionVersion& version, std::string_view key) {
+Result<Sides> SidesOf(const RegionVersion& version, const format::TableRecord& table,
+                      std::string_view key) {
   ASSIGN_OR_RETURN(const CutFiles files, CutFilesAt(version, key));
-  Sides sides{.left = SizeOf(files.left), .right = SizeOf(files.right)};
+  Sides sides{.left = SizeOf(files.left, table), .right = SizeOf(files.right, table)};
   for (const auto& memstore : version.memstores) {
     const std::vector<std::string_view> keys = KeysOf(version, *memstore);
     if (keys.empty()) continue;
@@ -113,8 +138,8 @@ Result<Sides> SidesOf(const RegionVersion& version, std::string_view key) {
   return sides;
 }
 
-SideSize SizeOf(const RegionVersion& version) {
-  SideSize size = SizeOf(std::span(version.files));
+RegionHalf SizeOf(const RegionVersion& version, const format::TableRecord& table) {
+  RegionHalf size = SizeOf(std::span(version.files), table);
   for (const auto& memstore : version.memstores) {
     size.rows += KeysOf(version, *memstore).size();
     size.bytes += memstore->size_bytes();

@@ -68,11 +68,9 @@ Status Measure(const Region& region, SplitResult* result) {
     ASSIGN_OR_RETURN(result->key, std::move(middle));
   }
   RETURN_IF_ERROR(CheckKey(region, result->key));
-  ASSIGN_OR_RETURN(const Sides sides, SidesOf(version, result->key));
-  result->left.rows = sides.left.rows;
-  result->left.bytes = sides.left.bytes;
-  result->right.rows = sides.right.rows;
-  result->right.bytes = sides.right.bytes;
+  ASSIGN_OR_RETURN(Sides sides, SidesOf(version, *region.table(), result->key));
+  result->left = std::move(sides.left);
+  result->right = std::move(sides.right);
   return {};
 }
 

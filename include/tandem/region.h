@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #pragma GCC visibility push(default)
 
@@ -16,11 +17,20 @@ struct SplitOptions {
   uint64_t region_id = 0;
   bool dry_run = false;  ///< Changes nothing and returns what the halves would hold.
 };
-/// One half of a region. A row counts once for each file and memstore that holds it.
+/// What a part of a region has of an index.
+struct IndexPart {
+  std::string name;
+  uint64_t bytes = 0;
+};
+/// One half of a region. A row counts once for each file and memstore that holds it; bytes of files
+/// are by the share of rows.
 struct RegionHalf {
   uint64_t region_id = 0;  ///< 0 after a dry run.
   uint64_t rows = 0;
-  uint64_t bytes = 0;  ///< Of files, with their indexes, by the share of rows; and of memstores.
+  uint64_t bytes = 0;  ///< Of files and memstores.
+  // Of these, in files; the rest are key hashes, filters and block indexes.
+  uint64_t data_bytes = 0;              ///< Cells.
+  std::vector<IndexPart> indexes = {};  ///< Each local index of the table.
 };
 struct SplitResult {
   uint64_t region_id = 0;  ///< The region that was split, and is gone.

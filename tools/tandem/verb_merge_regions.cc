@@ -3,6 +3,7 @@
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/output.h"
+#include "tools/tandem/region_output.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
@@ -11,13 +12,11 @@ namespace {
 void WriteMerge(const RegionMergeResult& merge, const MergeRegionsVerbOptions& options,
                 const Context& context) {
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
-  std::vector<Property> properties = {
-      {"region", merge.region_id},           {"key", merge.key},
-      {"left_region", merge.left.region_id}, {"left_rows", merge.left.rows},
-      {"left_bytes", merge.left.bytes},      {"right_region", merge.right.region_id},
-      {"right_rows", merge.right.rows},      {"right_bytes", merge.right.bytes}};
+  std::vector<Property> properties = {{"region", merge.region_id}, {"key", merge.key}};
+  AddHalves(merge.left, merge.right, &properties);
   if (options.dry_run) properties.push_back({"too_large", merge.is_too_large});
   writer->AddProperties(options.dry_run ? "preview" : "merge", properties);
+  WriteIndexesOf(merge.left, merge.right, writer.get());
 }
 
 }  // namespace

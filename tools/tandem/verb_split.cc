@@ -3,6 +3,7 @@
 #include "tools/tandem/bytes_text.h"
 #include "tools/tandem/database_access.h"
 #include "tools/tandem/output.h"
+#include "tools/tandem/region_output.h"
 #include "tools/tandem/verbs.h"
 
 namespace tandem::tools {
@@ -10,12 +11,10 @@ namespace {
 
 void WriteSplit(const SplitResult& split, const SplitVerbOptions& options, const Context& context) {
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
-  const Property properties[] = {
-      {"region", split.region_id},           {"key", split.key},
-      {"left_region", split.left.region_id}, {"left_rows", split.left.rows},
-      {"left_bytes", split.left.bytes},      {"right_region", split.right.region_id},
-      {"right_rows", split.right.rows},      {"right_bytes", split.right.bytes}};
+  std::vector<Property> properties = {{"region", split.region_id}, {"key", split.key}};
+  AddHalves(split.left, split.right, &properties);
   writer->AddProperties(options.dry_run ? "preview" : "split", properties);
+  WriteIndexesOf(split.left, split.right, writer.get());
 }
 
 }  // namespace

@@ -95,6 +95,31 @@ BOOST_AUTO_TEST_CASE(ReadsAreTheSameAndNothingIsWritten) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(BytesAreThoseOfCellsAndOfEachIndex) {
+  PutRows(0, 300, "a");
+  Flush();
+  const FileInfo file = Info().regions[0].files[0];
+  const SplitResult preview = Split({.key = Key(100), .region_id = 0, .dry_run = true});
+  BOOST_CHECK_EQUAL(preview.left.rows, 100u);
+  BOOST_CHECK_EQUAL(preview.left.data_bytes, file.data_bytes / 3);
+  BOOST_CHECK_EQUAL(preview.right.data_bytes, file.data_bytes * 2 / 3);
+  BOOST_REQUIRE_EQUAL(preview.left.indexes.size(), 1u);
+  BOOST_CHECK_EQUAL(preview.left.indexes[0].name, "by_c");
+  BOOST_CHECK_EQUAL(preview.left.indexes[0].bytes, file.index_bytes / 3);
+  BOOST_CHECK_EQUAL(preview.right.indexes[0].bytes, file.index_bytes * 2 / 3);
+  const uint64_t parts = preview.left.data_bytes + preview.left.indexes[0].bytes;
+  BOOST_CHECK(preview.left.bytes > parts);
+
+  PutRows(300, 400, "b");  // What is in a memstore has no file.
+  const SplitResult later = Split({.key = Key(300), .region_id = 0, .dry_run = true});
+  BOOST_CHECK_EQUAL(later.right.rows, 100u);
+  BOOST_CHECK(later.right.bytes > 0);
+  BOOST_CHECK_EQUAL(later.right.data_bytes, 0u);
+  BOOST_CHECK_EQUAL(later.right.indexes[0].bytes, 0u);
+  BOOST_REQUIRE_EQUAL(engine().DropIndex("t", "by_c").ToString(), "OK");
+  BOOST_CHECK(Split({.key = {}, .region_id = 0, .dry_run = true}).left.indexes.empty());
+}
+
 BOOST_AUTO_TEST_CASE(AFileGoesWithTheLastHalfThatRefersToIt) {
   PutRows(0, 100, "a");
   Flush();
