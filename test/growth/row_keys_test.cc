@@ -98,6 +98,13 @@ BOOST_AUTO_TEST_CASE(ASketchOfRisingKeysStaysSmall) {
          .measure = Sketched([](uint64_t i, uint64_t) { return i; })});
 }
 
+BOOST_AUTO_TEST_CASE(ASketchOfFallingKeysStaysSmall) {
+  Check({.cost = "bytes of a sketch of n falling keys, error 0.1 %",
+         .n = 50'000,
+         .bound = AtMost(1 << 19),
+         .measure = Sketched([](uint64_t i, uint64_t n) { return n - i; })});
+}
+
 // The worst order that is known: each key lies where the sketch knows least.
 BOOST_AUTO_TEST_CASE(ASketchOfKeysFromBothEndsStaysSmall) {
   Check({.cost = "bytes of a sketch of n keys from both ends, error 0.1 %",
