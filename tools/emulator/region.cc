@@ -79,8 +79,9 @@ class Sources {
 }  // namespace
 
 double FileCosts::BytesOf(double rows) const {
-  // What few rows show says less and less about many.
-  const double doublings = std::clamp(std::log2(std::max(1.0, rows) / kRows), -6.0, 10.0);
+  // The fall levels off: an entry of 8 random digits takes 8.2 bytes among 16,384 rows, 7.5 among
+  // 65,536 and among 524,288.
+  const double doublings = std::clamp(std::log2(std::max(1.0, rows) / kRows), -6.0, 0.0);
   return rows * std::max(row / 2, row + per_doubling * doublings);
 }
 
