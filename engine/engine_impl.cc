@@ -219,6 +219,7 @@ void EngineImpl::BuildMaintenance() {
       .compactor = compactor_.get(),
       .health = &health_,
       .monitor = &monitor_,
+      .live_middle = [this](const Region& region) { return LiveMiddleOf(region); },
       .flush = [this](Region& region) { return FlushAllOf(region); },
       .prepare = [this](Region& region) { maintenance_->Prepare(region); },
       .replaced = [this](Region& region,

@@ -428,6 +428,8 @@ class EngineImpl final : public Engine {
   /// The regions of a scan; none of them, with `*are_many`, if they are to be pinned in parts.
   Result<TableView> ViewOfScan(const ReadOptions& options, std::string_view table,
                                const ScanOptions& scan, bool* are_many);
+  /// See Splitter::Dependencies.
+  Result<std::optional<std::string>> LiveMiddleOf(const Region& region);
   /// A scan that was begun: of the rows after its token, or before it.
   struct ScanCall {
     ScanOptions scan;

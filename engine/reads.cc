@@ -6,6 +6,7 @@
 #include "base/guarded.h"
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "engine/counting/live_middle.h"
 #include "engine/create_table.h"
 #include "engine/engine_impl.h"
 #include "engine/group/expressions.h"
@@ -395,6 +396,17 @@ Result<TableView> EngineImpl::ViewOfScan(const ReadOptions& options, std::string
     return regions;
   };
   return ViewOfRegions(options, table, regions_of);
+}
+
+// A region that was split, merged or dropped meanwhile has none.
+Result<std::optional<std::string>> EngineImpl::LiveMiddleOf(const Region& region) {
+  const std::optional<std::string> none;
+  const std::string first = region.start_key();
+  const Result<TableView> view =
+      ViewOfRegions({}, region.table()->name,
+                    [&first](const Table& table) { return table.RegionsOf(first, first); });
+  if (!view.has_value() || view->regions.front()->id != region.id()) return none;
+  return FindLiveMiddle(*view, overlaps_->memstore_memory());
 }
 
 // The table is looked at first, so that a token of another one is refused; then what is left.

@@ -57,18 +57,10 @@ Status CheckKey(const Region& region, const std::string& key) {
   return Invalid(region.Describe() + " begins at " + base::Quote(key) + " already");
 }
 
-// Where to split, and what lies on either side.
+// What lies on either side.
 Status Measure(const Region& region, SplitResult* result) {
-  const RegionVersion version = *region.version();
-  if (result->key.empty()) {
-    Result<std::string> middle = FindMiddle(version);
-    if (!middle.has_value() && middle.error().code() == StatusCode::kInvalidArgument) {
-      return Invalid(region.Describe() + ": " + std::string(middle.error().message()));
-    }
-    ASSIGN_OR_RETURN(result->key, std::move(middle));
-  }
   RETURN_IF_ERROR(CheckKey(region, result->key));
-  ASSIGN_OR_RETURN(Sides sides, SidesOf(version, *region.table(), result->key));
+  ASSIGN_OR_RETURN(Sides sides, SidesOf(*region.version(), *region.table(), result->key));
   result->left = std::move(sides.left);
   result->right = std::move(sides.right);
   return {};
@@ -100,6 +92,7 @@ Result<SplitResult> Splitter::Split(std::string_view name, const SplitOptions& o
     SplitResult result;
     result.region_id = region->id().value;
     result.key = options.key;
+    if (result.key.empty()) RETURN_IF_ERROR(FindKey(*region, &result));
     RETURN_IF_ERROR(Measure(*region, &result));
     // Before the region is flushed: one that has to stay too large is tried after each flush.
     RETURN_IF_ERROR(CheckMayGrow(*table));
@@ -109,6 +102,21 @@ Result<SplitResult> Splitter::Split(std::string_view name, const SplitOptions& o
     // It was split or merged by another thread. What came of it is looked at again.
     if (!region->is_retired() || options.region_id != 0) return status;
   }
+}
+
+Status Splitter::FindKey(const Region& region, SplitResult* result) const {
+  ASSIGN_OR_RETURN(std::optional<std::string> live, deps_.live_middle(region));
+  result->is_live_middle = live.has_value();
+  if (live.has_value()) {
+    result->key = *std::move(live);
+    return {};
+  }
+  Result<std::string> middle = FindMiddle(*region.version());
+  if (!middle.has_value() && middle.error().code() == StatusCode::kInvalidArgument) {
+    return Invalid(region.Describe() + ": " + std::string(middle.error().message()));
+  }
+  ASSIGN_OR_RETURN(result->key, std::move(middle));
+  return {};
 }
 
 Status Splitter::SplitInMiddle(const Region& region) {

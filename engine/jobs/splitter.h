@@ -49,6 +49,8 @@ class Splitter {
     Compactor* compactor = nullptr;
     Health* health = nullptr;
     Monitor* monitor = nullptr;
+    /// Its middle live row; nullopt: live rows cannot be counted.
+    std::function<Result<std::optional<std::string>>(const Region&)> live_middle;
     /// Flushes the region and waits for it.
     std::function<Status(Region&)> flush;
     /// Makes what a new region needs for its background work.
@@ -73,6 +75,7 @@ class Splitter {
   // Why a region is split.
   enum class Cause : uint8_t { kAsked, kSize };
   Result<SplitResult> Split(std::string_view table, const SplitOptions& options, Cause cause);
+  Status FindKey(const Region& region, SplitResult* result) const;
   Status Divide(const std::shared_ptr<Region>& region, Cause cause, SplitResult* result);
   Status Commit(Cut* cut);
   void Exchange(Cut* cut);

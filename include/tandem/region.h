@@ -35,6 +35,9 @@ struct RegionHalf {
 struct SplitResult {
   uint64_t region_id = 0;  ///< The region that was split, and is gone.
   std::string key;         ///< The first key of the right half.
+  /// Half of the live rows lie before `key`. False: it was given, or found by the rows of all files
+  /// and memstores, as in RegionHalf, since live ones could not be counted without reading some.
+  bool is_live_middle = false;
   RegionHalf left, right;  ///< As they were when the call began.
 };
 

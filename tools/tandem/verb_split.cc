@@ -11,7 +11,8 @@ namespace {
 
 void WriteSplit(const SplitResult& split, const SplitVerbOptions& options, const Context& context) {
   const std::unique_ptr<RecordWriter> writer = NewRecordWriter(options.output, context.out);
-  std::vector<Property> properties = {{"region", split.region_id}, {"key", split.key}};
+  std::vector<Property> properties = {
+      {"region", split.region_id}, {"key", split.key}, {"live_middle", split.is_live_middle}};
   AddHalves(split.left, split.right, &properties);
   writer->AddProperties(options.dry_run ? "preview" : "split", properties);
   WriteIndexesOf(split.left, split.right, writer.get());

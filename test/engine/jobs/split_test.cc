@@ -120,6 +120,45 @@ BOOST_AUTO_TEST_CASE(BytesAreThoseOfCellsAndOfEachIndex) {
   BOOST_CHECK(Split({.key = {}, .region_id = 0, .dry_run = true}).left.indexes.empty());
 }
 
+BOOST_AUTO_TEST_CASE(TheMiddleIsThatOfLiveRows) {
+  PutRows(0, 300, "a");
+  Flush();
+  for (const char* value : {"b", "c", "d"}) {
+    PutRows(200, 300, value);
+    Flush();
+  }
+  executor.Drain();  // What files share is known.
+  SplitResult preview = Split({.key = {}, .region_id = 0, .dry_run = true});
+  BOOST_CHECK_EQUAL(preview.key, Key(150));
+  BOOST_CHECK(preview.is_live_middle);
+
+  PutRows(0, 1, "e");  // By all rows, those of the memstore too.
+  preview = Split({.key = {}, .region_id = 0, .dry_run = true});
+  BOOST_CHECK(preview.key > Key(200));
+  BOOST_CHECK(!preview.is_live_middle);
+  Flush();
+  executor.Drain();
+  BOOST_CHECK_EQUAL(Split({.key = {}, .region_id = 0, .dry_run = true}).key, Key(150));
+
+  WriteBatch batch;
+  for (uint64_t i = 0; i < 100; ++i) batch.DeleteRow("t", Key(i));
+  BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
+  Flush();
+  executor.Drain();  // Each row of them would have to be looked at.
+  BOOST_CHECK(!Split({.key = {}, .region_id = 0, .dry_run = true}).is_live_middle);
+  // And so each that has an older version.
+  Compact();
+  BOOST_CHECK(!Split({.key = {}, .region_id = 0, .dry_run = true}).is_live_middle);
+  FamilyOptions family = Info().options.families[0];
+  family.max_versions = 1;
+  BOOST_REQUIRE_EQUAL(engine().AlterFamily("t", family).ToString(), "OK");
+  Compact();
+  const SplitResult split = Split();
+  BOOST_CHECK_EQUAL(split.key, Key(200));
+  BOOST_CHECK(split.is_live_middle);
+  BOOST_CHECK(!Split({.key = Key(120), .region_id = 0, .dry_run = true}).is_live_middle);
+}
+
 BOOST_AUTO_TEST_CASE(AFileGoesWithTheLastHalfThatRefersToIt) {
   PutRows(0, 100, "a");
   Flush();
