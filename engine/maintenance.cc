@@ -111,6 +111,7 @@ void Maintenance::Start() {
     // due merges wait for a flush: a session that only reads should not work more than it must.
     const bool is_behind = deps_.compactor->IsBehind(*region);
     if (is_behind || deps_.compactor->HasBroken(*region)) ScheduleMerges(region.get());
+    ScheduleExpiry(region.get());
   }
 }
 
@@ -250,7 +251,18 @@ void Maintenance::ScheduleMerges(Region* region) {
     return Status();
   }).Ignore("the task looks again");
   if (is_due) region->tasks().merge.Schedule();
+  ScheduleExpiry(region);
   ScheduleResize(region);
+}
+
+// Files expire also when nothing is written. What finds no memory is done after the next flush.
+void Maintenance::ScheduleExpiry(Region* region) {
+  std::optional<int64_t> delay_micros;
+  Guarded([&] {
+    delay_micros = deps_.compactor->ExpiresIn(*region);
+    return Status();
+  }).Ignore("files that have expired only take space");
+  if (delay_micros.has_value()) region->tasks().merge.Schedule(*delay_micros);
 }
 
 // Files went: merges that lack space look again, except those of `by`, whose task does so anyway.
@@ -290,19 +302,30 @@ void Maintenance::ResizeInBackground(Region* region) {
 
 void Maintenance::MergeInBackground(Region* region) {
   if (!deps_.health->CheckWritable().ok()) return;
-  const Status merged = Guarded([&] {
-    return deps_.compactor->CompactIfDue(*region, [this, region] {
-      deps_.gate->Update();
-      SpaceWasFreed(region);
-    });
-  });
+  const auto freed = [this, region] {
+    deps_.gate->Update();
+    SpaceWasFreed(region);
+  };
+  const Status dropped = Guarded([&] { return deps_.compactor->DropExpired(*region, freed); });
+  const Status merged = Guarded([&] { return deps_.compactor->CompactIfDue(*region, freed); });
   const Status rewritten = Guarded([&] { return deps_.compactor->RewriteBroken(*region); });
+  ExpiryEnded(region, dropped);
   MergeEnded(region, Region::Rewriting::kDueMerge, merged);
   MergeEnded(region, Region::Rewriting::kRepair, rewritten);
-  if (merged.ok() && rewritten.ok()) ScheduleMerges(region);
+  if (dropped.ok() && merged.ok() && rewritten.ok()) ScheduleMerges(region);
   ScheduleOverlaps(region);
   if (deps_.compactor->TakeSharedChanged()) rewrites_.Schedule();
   deps_.gate->Update();
+}
+
+// After an error it is not tried again at once: files that stay do no harm.
+void Maintenance::ExpiryEnded(Region* region, const Status& status) {
+  if (status.ok()) return ScheduleExpiry(region);
+  const bool is_busy = status.code() == StatusCode::kBusy;
+  if (is_busy || base::MayPass(status)) region->tasks().merge.Schedule(kMergeAgainMicros);
+  if (is_busy || status.code() == StatusCode::kCancelled) return;
+  deps_.health->Log("dropping expired files of " + region->Describe() +
+                    " failed: " + status.ToString());
 }
 
 // That a merge waits for space was told when it began to.
@@ -320,6 +343,7 @@ void Maintenance::MergeEnded(Region* region, Region::Rewriting why, const Status
 void Maintenance::RewriteInBackground() {
   for (const auto& region : deps_.regions->regions()) {
     if (deps_.compactor->HasBroken(*region)) region->tasks().merge.Schedule();
+    ScheduleExpiry(region.get());
     ScheduleOverlaps(region.get());
   }
 }

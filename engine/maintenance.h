@@ -13,6 +13,8 @@
 // read-only, since its memstores could never be freed; such a merge is logged and left alone, as
 // are overlaps.
 //
+// Files that have expired are looked for after each flush and merge, and when the next one expires.
+//
 // Each kind of work is a BackgroundTask that exists before it is needed: of a region, or of the
 // database. So whatever finds no memory, the work that follows is scheduled.
 #pragma once
@@ -125,6 +127,8 @@ class Maintenance {
   static void ScheduleFlushIfWaiting(Region* region);
   void AfterFlush(Region* region);
   void ScheduleMerges(Region* region);
+  void ScheduleExpiry(Region* region);
+  void ExpiryEnded(Region* region, const Status& status);
   void SpaceWasFreed(const Region* by);
   void MergeInBackground(Region* region);
   void MergeEnded(Region* region, Region::Rewriting why, const Status& status);

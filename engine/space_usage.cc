@@ -312,11 +312,14 @@ Result<std::vector<CompactionPlan>> EngineImpl::PlanCompaction(std::string_view 
   if (!name.empty() && database_.regions->Find(name) == nullptr) return TableNotFound(name);
   ASSIGN_OR_RETURN(const std::vector<TableView> tables, PinTables());
   const format::Catalog catalog = database_.opened.storage->catalog();
+  const PlanPoint point{.runs_max = tuning_.compaction_runs,
+                        .now_micros = snapshots_->TakeRetentionPoint().now_micros};
   std::vector<CompactionPlan> plans;
   for (const TableView& table : tables) {
     if (!name.empty() && table.table->name != name) continue;
     for (const auto& region : table.regions) {
-      plans.push_back(PlanOf(*region, tuning_.compaction_runs, catalog));
+      if (!catalog.tables.contains(table.table->id)) continue;  // It was dropped meanwhile.
+      plans.push_back(PlanOf(*region, table.table->id, catalog, point));
       plans.back().table = table.table->name;
     }
   }

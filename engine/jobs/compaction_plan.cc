@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compaction/pick.h"
+#include "engine/region/expiry.h"
 #include "engine/region/region_runs.h"
 
 namespace tandem::engine {
@@ -50,18 +51,23 @@ MergePlan PlanOfAll(const RegionRuns& runs) {
 
 }  // namespace
 
-CompactionPlan PlanOf(const RegionVersion& region, uint32_t runs_max,
-                      const format::Catalog& catalog) {
-  const RegionRuns runs = RunsOf(region);
+// Files that have expired go first.
+CompactionPlan PlanOf(const RegionVersion& region, format::TableId table,
+                      const format::Catalog& catalog, const PlanPoint& point) {
   CompactionPlan plan;
   plan.region_id = region.id.value;
   plan.start_key = region.start_key;
-  plan.runs = runs.described.size();
+  plan.runs = RunCount(region);
   plan.files = region.files.size();
   plan.bytes = BytesOf(region.files);
-  const auto due = compaction::PickMerge(runs.described, {.runs_max = runs_max});
-  if (due.has_value()) plan.due = PlanOfRuns(runs, WidenedToWhole(region, runs, *due));
-  if (!region.files.empty()) plan.full = PlanOfAll(runs);
+  const Expiry expiry = ExpiryOf(region, catalog.tables.at(table), point.now_micros);
+  plan.expired_files = expiry.files.size();
+  plan.expired_bytes = BytesOf(FilesAt(region, expiry.files));
+  const RegionVersion merged = WithoutFiles(region, expiry.files);
+  const RegionRuns runs = RunsOf(merged);
+  const auto due = compaction::PickMerge(runs.described, {.runs_max = point.runs_max});
+  if (due.has_value()) plan.due = PlanOfRuns(runs, WidenedToWhole(merged, runs, *due));
+  if (!merged.files.empty()) plan.full = PlanOfAll(runs);
   for (const auto& memstore : region.memstores) plan.flushed_bytes += memstore->size_bytes();
   for (const FileSlice& slice : region.files) {
     const format::StoreFile& store = slice.file->store();

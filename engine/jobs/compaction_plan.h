@@ -9,9 +9,12 @@
 
 namespace tandem::engine {
 
-/// `runs_max`: of an idle region (compaction::MergePolicy). The table's name is left empty. Reads
-/// nothing.
-CompactionPlan PlanOf(const RegionVersion& region, uint32_t runs_max,
-                      const format::Catalog& catalog);
+struct PlanPoint {
+  uint32_t runs_max = 0;   ///< Of an idle region (compaction::MergePolicy).
+  int64_t now_micros = 0;  ///< What has expired by then goes.
+};
+/// The table's name is left empty. Reads nothing. Requires: the catalog has the table.
+CompactionPlan PlanOf(const RegionVersion& region, format::TableId table,
+                      const format::Catalog& catalog, const PlanPoint& point);
 
 }  // namespace tandem::engine

@@ -278,6 +278,7 @@ std::optional<Compactor::Inputs> Compactor::Pick(const Region& region,
 
 // `*is_refused`: the disk had no room for a step.
 Status Compactor::CompactLocked(Region& region, bool* is_refused) {
+  RETURN_IF_ERROR(DropExpiredLocked(region));  // They need not be read.
   const compaction::MergePolicy policy{.runs_max = compaction::kMergeRunsMax};
   const auto compact = [&](Inputs inputs) -> Status {
     Result<Claim> space = space_.Take(BytesOf(inputs.slices()));
@@ -337,6 +338,100 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
   // What the merge decoded of the inputs, and what was kept of them.
   work_.files->cache()->Freed(event.input_bytes);
   return {};
+}
+
+std::optional<int64_t> Compactor::ExpiresIn(const Region& region) const {
+  // A snapshot of the past may keep what has expired. It is looked at again, at moderate cost.
+  constexpr int64_t kLeastMicros = 10'000'000, kMostMicros = 3'600'000'000;
+  const Expiry expiry = FindExpired(region);
+  if (!expiry.files.empty()) return 0;
+  if (!expiry.next_micros.has_value()) return std::nullopt;
+  int64_t left = 0;
+  const int64_t now_micros = work_.snapshots->TakeRetentionPoint().now_micros;
+  if (__builtin_sub_overflow(*expiry.next_micros, now_micros, &left)) return kMostMicros;
+  return std::clamp(left, kLeastMicros, kMostMicros);
+}
+
+Expiry Compactor::FindExpired(const Region& region) const {
+  const std::shared_ptr<const format::TableRecord> table = region.table();
+  return ExpiryOf(*region.version(), *table, work_.snapshots->TakeRetentionPoint().now_micros);
+}
+
+Status Compactor::DropExpired(Region& region, const std::function<void()>& dropped) {
+  if (FindExpired(region).files.empty()) return {};
+  if (!region.TryBegin(Region::Work::kCompaction)) {
+    return Status::Busy(region.Describe() + " is being compacted");
+  }
+  const Status status = Guarded([&] { return DropExpiredLocked(region); });
+  region.End(Region::Work::kCompaction);
+  if (status.ok()) dropped();
+  return status;
+}
+
+// The listener hears of a merge that leaves nothing.
+Status Compactor::DropExpiredLocked(Region& region) {
+  RETURN_IF_ERROR(work_.health->CheckWritable());
+  std::vector<FileSlice> gone = FilesAt(*region.version(), FindExpired(region).files);
+  if (gone.empty()) return {};
+  const std::shared_ptr<const format::TableRecord> table = region.table();
+  CompactionEvent event{.table = table->name, .region_id = region.id().value};
+  const auto count = [&] {
+    event.input_files = gone.size();
+    event.input_bytes = BytesOf(gone);
+    event.input_rows = 0;
+    event.cells = {};
+    for (const FileSlice& slice : gone) {
+      const format::FileStatistics& statistics = slice.file->store().statistics();
+      const uint64_t cells = ShareOf(slice, statistics.cells);
+      const uint64_t markers = std::min(cells, ShareOf(slice, statistics.deletes));
+      event.input_rows += slice.high - slice.low;
+      event.cells.in += cells;
+      event.cells.dropped.delete_markers += markers;
+      event.cells.dropped.expired += cells - markers;
+    }
+  };
+  count();
+  return work_.monitor->RunCompaction(&event, [&](JobProgress*) -> Status {
+    RETURN_IF_ERROR(LetGo(region, &gone));
+    count();
+    work_.files->cache()->Freed(event.input_bytes);
+    return {};
+  });
+}
+
+// What has expired is decided within the edit, so that no change of the table's record comes in
+// between: limits that go keep what had expired by then (docs/decisions/0038). `*gone`: those that
+// went.
+Status Compactor::LetGo(Region& region, std::vector<FileSlice>* gone) {
+  std::vector<FileSlice> last;
+  const auto remove = [gone](RegionVersion* version) {
+    std::erase_if(version->files, [gone](const FileSlice& slice) {
+      return std::ranges::any_of(*gone, [&](const auto& one) { return one.file == slice.file; });
+    });
+  };
+  CatalogEditor::Change change;
+  change.prepare = [&](const format::Catalog& catalog, format::CatalogEdit* edit) {
+    const auto table = catalog.tables.find(region.table_id());
+    if (region.is_retired() || table == catalog.tables.end()) {
+      return Status::Cancelled(region.Describe() + " is gone");
+    }
+    RegionVersion after = *region.version();
+    const int64_t now_micros = work_.snapshots->TakeRetentionPoint().now_micros;
+    *gone = FilesAt(after, ExpiryOf(after, table->second, now_micros).files);
+    if (gone->empty()) return Status();
+    remove(&after);
+    edit->put_regions.push_back(RecordOf(region, after, region.flushed_through()));
+    last = LastReferences(catalog, region, *gone);
+    for (const FileSlice& slice : last) {
+      edit->remove_files.push_back(slice.file->store().number());
+    }
+    return Status();
+  };
+  change.publish = [&] {
+    region.Update(remove);
+    ReferencesWent(*gone, last);
+  };
+  return work_.editor->Commit(change);
 }
 
 Status Compactor::RewriteBroken(Region& region) {
@@ -572,12 +667,12 @@ Status Compactor::InstallOrRetire(Region& region, const Inputs& inputs, const Fi
   return *is_outdated ? Status() : installed;
 }
 
-// Those of the inputs that no other region, as one with a part of the same file may, and no named
-// snapshot refers to.
+// Those of the region's files that no other region, as one with a part of the same file may, and no
+// named snapshot refers to.
 std::vector<FileSlice> Compactor::LastReferences(const format::Catalog& catalog,
-                                                 const Region& region, const Inputs& inputs) {
+                                                 const Region& region,
+                                                 std::span<const FileSlice> slices) {
   std::set<format::FileNumber> elsewhere;
-  const auto slices = inputs.slices();
   if (std::any_of(slices.begin(), slices.end(), IsPart)) {
     for (const auto& [id, record] : catalog.regions) {
       if (id == region.id()) continue;
@@ -591,6 +686,15 @@ std::vector<FileSlice> Compactor::LastReferences(const format::Catalog& catalog,
     last.push_back(slice);
   }
   return last;
+}
+
+// The region no longer refers to `slices`, and nothing does to those that are in `last`.
+void Compactor::ReferencesWent(std::span<const FileSlice> slices, std::span<const FileSlice> last) {
+  for (const FileSlice& slice : last) StoreFiles::Retire(*slice.file);
+  // A file that another region shares may have got its indexes by this one.
+  if (std::any_of(slices.begin(), slices.end(), IsPart)) {
+    shared_changed_.store(true, std::memory_order_relaxed);
+  }
 }
 
 Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRun& files,
@@ -610,7 +714,7 @@ Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRu
     replace_inputs(&after);
     AddFiles(files, edit);
     edit->put_regions.push_back(RecordOf(region, after, region.flushed_through()));
-    removed = LastReferences(catalog, region, inputs);
+    removed = LastReferences(catalog, region, inputs.slices());
     for (const FileSlice& slice : removed) {
       edit->remove_files.push_back(slice.file->store().number());
     }
@@ -618,12 +722,7 @@ Status Compactor::Install(Region& region, const Inputs& inputs, const FinishedRu
   };
   change.publish = [&] {
     region.Update(replace_inputs);
-    for (const FileSlice& slice : removed) StoreFiles::Retire(*slice.file);
-    const auto slices = inputs.slices();
-    // A file that another region shares may have got its indexes by this one.
-    if (std::any_of(slices.begin(), slices.end(), IsPart)) {
-      shared_changed_.store(true, std::memory_order_relaxed);
-    }
+    ReferencesWent(inputs.slices(), removed);
   };
   return work_.editor->Commit(change);
 }

@@ -9,6 +9,9 @@
 // Before a merge begins, the disk is asked for room (engine/runtime/merge_space.h). A due merge
 // that gets none waits, and a smaller one is made if there is one; by hand it is an error.
 //
+// Files of which every cell has expired go by an edit of the catalog alone: as if each had been
+// merged, with nothing left to write (compaction/expired.h).
+//
 // A close cancels large merges, so that it is prompt, and completes small ones, so that many short
 // sessions do not leave many files.
 #pragma once
@@ -28,6 +31,7 @@
 #include "compaction/pick.h"
 #include "engine/jobs/index_builder.h"
 #include "engine/jobs/run_writer.h"
+#include "engine/region/expiry.h"
 #include "engine/region/region.h"
 #include "engine/region/region_runs.h"
 #include "engine/runtime/merge_space.h"
@@ -67,6 +71,12 @@ class Compactor {
   /// when that was first so. A region where a merge fails permanently (base/passing.h) is left
   /// alone from then on.
   Status CompactIfDue(Region& region, const std::function<void()>& merged) EXCLUDES(mutex_);
+  /// Lets go of files of which every cell has expired, without reading them, and calls `dropped` if
+  /// there were some. Errors: kBusy when the region is being compacted; kCancelled, kReadOnly,
+  /// kIoError, kNoSpace; the files then stay.
+  Status DropExpired(Region& region, const std::function<void()>& dropped) EXCLUDES(mutex_);
+  /// In how many microseconds to call DropExpired; nullopt: no file will expire by time alone.
+  std::optional<int64_t> ExpiresIn(const Region& region) const;
   /// Ends a due merge of the region that is running and keeps merges of it away while the result
   /// lives. Waits for one that was asked for by hand.
   RegionJobLock Pause(Region& region) EXCLUDES(mutex_);
@@ -140,6 +150,9 @@ class Compactor {
   void EraseIfUnused(format::RegionId region) REQUIRES(mutex_);
   Result<Claim> ClaimFor(Region& region, Region::Rewriting why, uint64_t bytes);
   Status CompactLocked(Region& region, bool* is_refused);
+  Expiry FindExpired(const Region& region) const;
+  Status DropExpiredLocked(Region& region);
+  Status LetGo(Region& region, std::vector<FileSlice>* gone);
   Status CompactInputs(Region& region, Inputs inputs, MergeKind kind) EXCLUDES(mutex_);
   std::optional<FileSlice> FindBroken(const Region& region) EXCLUDES(mutex_);
   bool GetsIndexes(const format::StoreFile& file, const format::TableRecord& table) const
@@ -166,7 +179,8 @@ class Compactor {
   Status InstallOrRetire(Region& region, const Inputs& inputs, const FinishedRun& files,
                          const format::TableRecord& table, bool* is_outdated);
   static std::vector<FileSlice> LastReferences(const format::Catalog& catalog, const Region& region,
-                                               const Inputs& inputs);
+                                               std::span<const FileSlice> slices);
+  void ReferencesWent(std::span<const FileSlice> slices, std::span<const FileSlice> last);
   Status Install(Region& region, const Inputs& inputs, const FinishedRun& files,
                  const format::TableRecord& table, bool* is_outdated);
 

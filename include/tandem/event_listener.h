@@ -50,6 +50,7 @@ struct FlushEvent {
 };
 
 /// The files of adjacent runs of a region are merged into one run.
+/// Files of which every cell has expired go without being read; it is a merge that writes nothing.
 struct CompactionEvent {
   std::string_view table = {};
   uint64_t region_id = 0;

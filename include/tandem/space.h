@@ -126,6 +126,9 @@ struct CompactionPlan {
   MergePlan full;                           ///< By Compact, in all its steps.
   uint64_t flushed_bytes = 0;  ///< Of memstores that Compact flushes first; not in `full`.
   uint64_t freed_bytes = 0;    ///< By `full`: of files that no other region or snapshot has.
+  /// All their cells have expired, or were of families that were dropped: they go in the background
+  /// without being read, and are not in `due` and `full`.
+  uint64_t expired_files = 0, expired_bytes = 0;
 };
 
 }  // namespace tandem

@@ -255,6 +255,35 @@ BOOST_AUTO_TEST_CASE(ACellOfAWideRowIsReadOnce) {
          }});
 }
 
+/// A table of `n` rows in one file whose time to live is over, and what letting go of it reads and
+/// writes.
+IoBytes ExpiryOf(uint64_t n) {
+  constexpr int64_t kTtl = 100'000'000;
+  TestEngine engine;
+  BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(engine->CreateTable(SimpleTable(1, kTtl)).ToString(), "OK");
+  PutRows(&engine, n, 16);
+  BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+  engine.executor.Drain();
+  BOOST_REQUIRE_EQUAL(engine.FileCount(), 1u);
+  engine.clock.Advance(2 * kTtl);
+  const IoBytes io = IoBytesOf(&engine, [&engine] { engine.executor.Drain(); });
+  BOOST_REQUIRE_EQUAL(engine.FileCount(), 0u);
+  return io;
+}
+
+BOOST_AUTO_TEST_CASE(WhatHasExpiredIsNotRead) {
+  Check({.cost = "bytes read to let go of a file of n rows that have expired",
+         .n = 512,
+         .bound = AtMost(0),
+         .measure = [](uint64_t n) { return static_cast<double>(ExpiryOf(n).read); }});
+  Check({.cost = "bytes written to let go of a file of n rows that have expired",
+         .n = 512,
+         .bound = AtMost(4096),
+         .measure = [](uint64_t n) { return static_cast<double>(ExpiryOf(n).written); }});
+}
+
 BOOST_AUTO_TEST_CASE(OverwrittenRowsTakeLittleSpace) {
   Check({.cost = "bytes of store files for each live one, each key written four times in n flushes",
          .n = 64,

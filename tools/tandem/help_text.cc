@@ -183,7 +183,8 @@ Writes what is in memory and in the log to store files.
      R"(Example: tandem compact shop/ orders --dry-run
 
 Merges the files of each region of a table into one. --dry-run prints for each region
-what that would read, write and need in passing, and what is due in the background.
+what that would read, write and need in passing, what is due in the background, and which
+files go unread because all their cells have expired.
 )"},
     {"split",
      R"(Example: tandem split shop/ orders --dry-run

@@ -10,15 +10,15 @@ namespace tandem::tools {
 namespace {
 
 void WritePlans(const std::vector<CompactionPlan>& plans, RecordWriter* writer) {
-  writer->Begin("plan",
-                {"table", "region", "start", "runs", "files", "bytes", "due_files", "due_bytes",
-                 "read_bytes", "write_bytes_max", "space_bytes_max", "flush_bytes", "freed_bytes"});
+  writer->Begin("plan", {"table", "region", "start", "runs", "files", "bytes", "due_files",
+                         "due_bytes", "read_bytes", "write_bytes_max", "space_bytes_max",
+                         "flush_bytes", "freed_bytes", "expired_files", "expired_bytes"});
   for (const CompactionPlan& plan : plans) {
     writer->Add({plan.table, plan.region_id,
                  plan.start_key.empty() ? Value() : Value(plan.start_key), plan.runs, plan.files,
                  plan.bytes, plan.due.files, plan.due.read_bytes, plan.full.read_bytes,
                  plan.full.written_bytes_max, plan.full.space_bytes_max, plan.flushed_bytes,
-                 plan.freed_bytes});
+                 plan.freed_bytes, plan.expired_files, plan.expired_bytes});
   }
   writer->End();
 }
@@ -26,8 +26,10 @@ void WritePlans(const std::vector<CompactionPlan>& plans, RecordWriter* writer) 
 // Regions are merged one after the other, so the space for the largest is enough.
 void WriteTotal(const std::vector<CompactionPlan>& plans, RecordWriter* writer) {
   MergePlan due, full;
+  uint64_t expired_bytes = 0;
   for (const CompactionPlan& plan : plans) {
     due.read_bytes += plan.due.read_bytes;
+    expired_bytes += plan.expired_bytes;
     full.files += plan.full.files;
     full.read_bytes += plan.full.read_bytes;
     full.written_bytes_max += plan.full.written_bytes_max;
@@ -38,7 +40,8 @@ void WriteTotal(const std::vector<CompactionPlan>& plans, RecordWriter* writer) 
                                  {"due_bytes", due.read_bytes},
                                  {"read_bytes", full.read_bytes},
                                  {"write_bytes_max", full.written_bytes_max},
-                                 {"space_bytes_max", full.space_bytes_max}};
+                                 {"space_bytes_max", full.space_bytes_max},
+                                 {"expired_bytes", expired_bytes}};
   writer->AddProperties("total", properties);
 }
 
