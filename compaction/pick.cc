@@ -8,7 +8,8 @@ namespace {
 
 // The largest of similar runs has at most 5/2 of the bytes of the smallest.
 constexpr uint64_t kSimilarNumerator = 5, kSimilarDenominator = 2;
-// The part of the base that the runs above it may reach, in bytes and in deletes.
+// The part of the base that the runs above it may reach in bytes, or replace of its rows; and that
+// of the rows that they may delete.
 constexpr uint64_t kUpperNumerator = 3, kUpperDenominator = 8;
 constexpr uint64_t kDeletesDenominator = 4;
 // A delete may hide only one cell of a large row: it causes no more rewriting than this.
@@ -39,7 +40,9 @@ bool OutweighTheBase(Runs runs) {
   const bool are_large = BytesOf(upper) * kUpperDenominator >= base.bytes * kUpperNumerator;
   const bool delete_much =
       deletes * kDeletesDenominator >= base.rows && deletes * kBytesPerDelete >= base.bytes;
-  return are_large || delete_much;
+  const bool replace_much =
+      base.dead > 0 && base.dead * kUpperDenominator >= base.rows * kUpperNumerator;
+  return are_large || delete_much || replace_much;
 }
 
 // Rule 2: as many as are similar, so that a backlog is merged at once.

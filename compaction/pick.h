@@ -2,8 +2,8 @@
 //
 // Lazy levelling. The oldest run is the *base*, usually by far the largest. The runs above it come
 // from flushes and are merged among themselves, similar sizes together. The rules, in order:
-//   1. Together the upper runs reach three eighths of the base's bytes, or hold deletes for a
-//      quarter of its rows: all runs become one.
+//   1. Together the upper runs reach three eighths of the base's bytes, or replace three eighths of
+//      its rows, or hold deletes for a quarter of them: all runs become one.
 //   2. Enough adjacent upper runs of similar size become one, the newest first.
 //   3. More runs than an idle region may have: the adjacent ones with the fewest bytes per run
 //      removed become one.
@@ -30,6 +30,7 @@ struct RunDescription {
   uint64_t bytes = 0;    ///< Of its files.
   uint64_t rows = 0;     ///< Live or not.
   uint64_t deletes = 0;  ///< Markers of all kinds.
+  uint64_t dead = 0;  ///< Rows that newer runs replace, as far as is known. Looked at of the base.
 };
 
 struct MergePolicy {

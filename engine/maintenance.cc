@@ -359,7 +359,11 @@ void Maintenance::ScheduleOverlaps(Region* region) {
 }
 
 void Maintenance::FindOverlapsInBackground(Region* region) {
+  const bool was_due = deps_.compactor->IsDue(*region);
   const Status status = Guarded([&] { return deps_.overlaps->BuildMissing(*region, deps_.jobs); });
+  // They may say that much of the oldest run is replaced. What was due before is under way, or
+  // waits.
+  if (!was_due && deps_.compactor->IsDue(*region)) region->tasks().merge.Schedule();
   if (status.ok() || status.code() == StatusCode::kCancelled) return;
   deps_.health->Log("finding the rows that files of " + region->Describe() +
                     " share failed: " + status.ToString());

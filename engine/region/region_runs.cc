@@ -10,6 +10,47 @@ bool BeginsRun(const RegionVersion& version, size_t file) {
   return file == 0 || version.files[file].run != version.files[file - 1].run;
 }
 
+double CellsOfARow(const format::StoreFile& store) {
+  return static_cast<double>(store.statistics().cells) / static_cast<double>(store.row_count());
+}
+
+// Whether a newer cell of a column takes the place of the one before it.
+bool KeepsOneVersion(const format::StoreFile& store) {
+  return std::ranges::all_of(store.families(), [&store](format::FamilyId id) {
+    const format::FamilyRecord* family = store.table().FindFamily(id);
+    return family != nullptr && family->options.max_versions == 1;
+  });
+}
+
+// Of the rows of a file that a newer one holds too, the part of their cells that it may have, as
+// rows. A row that several newer ones hold counts for each.
+double ReplacedRows(const format::StoreFile& older, std::span<const FileSlice> newer,
+                    const Overlaps& overlaps) {
+  if (!KeepsOneVersion(older)) return 0;
+  double rows = 0;
+  for (const FileSlice& slice : newer) {
+    const format::StoreFile& store = slice.file->store();
+    const PairOverlap* pair = overlaps.Find({.older = older.number(), .newer = store.number()});
+    if (pair == nullptr || pair->older_shared == nullptr) continue;
+    rows += pair->older_shared->count() * std::min(1.0, CellsOfARow(store) / CellsOfARow(older));
+  }
+  return std::min(rows, static_cast<double>(older.row_count()));
+}
+
+// What newer runs replace of the oldest one.
+void CountDead(const RegionVersion& version, RegionRuns* runs) {
+  if (version.overlaps == nullptr || runs->described.size() < 2) return;
+  const auto files = std::span(version.files);
+  const auto newer = files.subspan(runs->firsts[1]);
+  double dead = 0;
+  for (const FileSlice& slice : files.first(runs->firsts[1])) {
+    const format::StoreFile& store = slice.file->store();
+    dead += static_cast<double>(slice.high - slice.low) / static_cast<double>(store.row_count()) *
+            ReplacedRows(store, newer, *version.overlaps);
+  }
+  runs->described[0].dead = static_cast<uint64_t>(dead);
+}
+
 }  // namespace
 
 uint64_t ShareOf(const FileSlice& slice, uint64_t of_file) {
@@ -39,6 +80,7 @@ RegionRuns RunsOf(const RegionVersion& version) {
     run.deletes += ShareOf(slice, slice.file->store().statistics().deletes);
   }
   runs.firsts.push_back(version.files.size());
+  CountDead(version, &runs);
   return runs;
 }
 

@@ -326,6 +326,58 @@ BOOST_AUTO_TEST_CASE(AnOpenMergesWhatIsTooMuch) {
   BOOST_CHECK_EQUAL(FileCount(), 1u);
 }
 
+/// A table whose rows have `columns` columns of 100 bytes, of which one version is kept; then three
+/// flushes replace the first column of some of them by a short value.
+struct ReplacedRows : MergesFixture {
+  ReplacedRows() {
+    TableOptions table = SimpleTable(1);
+    table.name = "u";
+    BOOST_REQUIRE_EQUAL(engine().CreateTable(table).ToString(), "OK");
+  }
+  /// The files that are left.
+  uint64_t FilesAfter(uint64_t columns, uint64_t replaced_each) {
+    constexpr uint64_t kRows = 400;
+    WriteBatch batch;
+    for (uint64_t row = 0; row < kRows; ++row) {
+      for (uint64_t column = 0; column < columns; ++column) {
+        std::string value(100, 0);
+        for (char& byte : value) byte = static_cast<char>(random.Below(256));
+        batch.Put("u", std::to_string(1000 + row), "d", std::to_string(column), value);
+      }
+    }
+    FlushBatch(batch);
+    for (uint64_t flush = 0; flush < 3; ++flush) {
+      WriteBatch update;
+      for (uint64_t row = flush * replaced_each; row < (flush + 1) * replaced_each; ++row) {
+        update.Put("u", std::to_string(1000 + row), "d", "0", "");
+      }
+      FlushBatch(update);
+    }
+    const DatabaseInfo info = engine().Info();
+    return info.tables[1].regions[0].files.size();
+  }
+  void FlushBatch(const WriteBatch& batch) {
+    BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(engine().Flush("u").ToString(), "OK");
+    executor.Drain();
+  }
+};
+
+// By their bytes they would be left alone.
+BOOST_FIXTURE_TEST_CASE(RowsThatAreReplacedAreMerged, ReplacedRows) {
+  BOOST_TEST(FilesAfter(1, 60) == 1u);
+  CheckSound();
+}
+
+BOOST_FIXTURE_TEST_CASE(FewReplacedRowsAreLeftAlone, ReplacedRows) {
+  BOOST_TEST(FilesAfter(1, 30) == 4u);
+}
+
+// Most of what they have is alive.
+BOOST_FIXTURE_TEST_CASE(RowsThatAreReplacedInPartAreLeftAlone, ReplacedRows) {
+  BOOST_TEST(FilesAfter(8, 60) == 4u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace
