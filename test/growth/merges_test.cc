@@ -291,6 +291,42 @@ BOOST_AUTO_TEST_CASE(OverwrittenRowsTakeLittleSpace) {
          .measure = [](uint64_t n) { return MergedAfter(n, n * kRowsPerFlush / 4).space; }});
 }
 
+/// Bytes of store files for each that one merge of all leaves: rows of 500 bytes are written once,
+/// and then n flushes put short values in the place of some.
+double SpaceOfShrunkRows(uint64_t n) {
+  constexpr uint64_t kRows = 2000, kReplacedEach = 200;
+  TestEngine engine;
+  engine.tuning.compaction_runs = engine::Tuning().compaction_runs;
+  engine.tuning.memstore_bytes = 4 << 20;
+  CreateTable(&engine);
+  const auto random = base::NewSeededRandom(1);
+  const auto flush_rows = [&](uint64_t rows, size_t bytes, const auto& next_row) {
+    WriteBatch batch;
+    for (uint64_t i = 0; i < rows; ++i) {
+      std::string value(bytes, 0);  // Which cannot be made smaller.
+      for (char& byte : value) byte = static_cast<char>(random->Next64());
+      batch.Put("t", RowKey(next_row(i)), "d", "payload", value);
+    }
+    BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+    engine.executor.Drain();
+  };
+  flush_rows(kRows, 500, [](uint64_t i) { return i; });
+  for (uint64_t flush = 0; flush < n; ++flush) {
+    flush_rows(kReplacedEach, 10, [&](uint64_t) { return random->Next64() % kRows; });
+  }
+  const double stored = StoredBytes(&engine);
+  BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+  return stored / StoredBytes(&engine);
+}
+
+BOOST_AUTO_TEST_CASE(ReplacedRowsTakeLittleSpace) {
+  Check({.cost = "bytes of store files for each live one, after n flushes of values that shrink",
+         .n = 16,
+         .bound = AtMost(2),
+         .measure = SpaceOfShrunkRows});
+}
+
 BOOST_AUTO_TEST_CASE(ManifestAndLogStaySmall) {
   Check({.cost = "manifest bytes after n flushes of a region",
          .n = 16,
