@@ -1,5 +1,5 @@
-// MD5 (RFC 1321), for row keys that have to equal those of other systems (tandem/row_key.h). Nothing
-// else uses it, and nothing relies on its being hard to break.
+// MD5 (RFC 1321), for row keys that have to equal those of other systems (tandem/row_key.h).
+// Nothing else uses it, and nothing relies on its being hard to break.
 #pragma once
 
 #include <string>

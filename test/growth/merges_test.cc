@@ -148,6 +148,53 @@ class WideRow {
   std::unique_ptr<base::RandomSource> random_;
 };
 
+/// A table of `n` rows in one file whose time to live is over, and what letting go of it reads and
+/// writes.
+IoBytes ExpiryOf(uint64_t n) {
+  constexpr int64_t kTtl = 100'000'000;
+  TestEngine engine;
+  BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(engine->CreateTable(SimpleTable(1, kTtl)).ToString(), "OK");
+  PutRows(&engine, n, 16);
+  BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+  engine.executor.Drain();
+  BOOST_REQUIRE_EQUAL(engine.FileCount(), 1u);
+  engine.clock.Advance(2 * kTtl);
+  const IoBytes io = IoBytesOf(&engine, [&engine] { engine.executor.Drain(); });
+  BOOST_REQUIRE_EQUAL(engine.FileCount(), 0u);
+  return io;
+}
+
+/// Bytes of store files for each that one merge of all leaves: rows of 500 bytes are written once,
+/// and then n flushes put short values in the place of some.
+double SpaceOfShrunkRows(uint64_t n) {
+  constexpr uint64_t kRows = 2000, kReplacedEach = 200;
+  TestEngine engine;
+  engine.tuning.compaction_runs = engine::Tuning().compaction_runs;
+  engine.tuning.memstore_bytes = 4 << 20;
+  CreateTable(&engine);
+  const auto random = base::NewSeededRandom(1);
+  const auto flush_rows = [&](uint64_t rows, size_t bytes, const auto& next_row) {
+    WriteBatch batch;
+    for (uint64_t i = 0; i < rows; ++i) {
+      std::string value(bytes, 0);  // Which cannot be made smaller.
+      for (char& byte : value) byte = static_cast<char>(random->Next64());
+      batch.Put("t", RowKey(next_row(i)), "d", "payload", value);
+    }
+    BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
+    engine.executor.Drain();
+  };
+  flush_rows(kRows, 500, [](uint64_t i) { return i; });
+  for (uint64_t flush = 0; flush < n; ++flush) {
+    flush_rows(kReplacedEach, 10, [&](uint64_t) { return random->Next64() % kRows; });
+  }
+  const double stored = StoredBytes(&engine);
+  BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
+  return stored / StoredBytes(&engine);
+}
+
 BOOST_AUTO_TEST_SUITE(Merges)
 
 BOOST_AUTO_TEST_CASE(BytesAreRewrittenAFewTimes) {
@@ -255,24 +302,6 @@ BOOST_AUTO_TEST_CASE(ACellOfAWideRowIsReadOnce) {
          }});
 }
 
-/// A table of `n` rows in one file whose time to live is over, and what letting go of it reads and
-/// writes.
-IoBytes ExpiryOf(uint64_t n) {
-  constexpr int64_t kTtl = 100'000'000;
-  TestEngine engine;
-  BOOST_REQUIRE_EQUAL(engine.Open().ToString(), "OK");
-  BOOST_REQUIRE_EQUAL(engine->CreateTable(SimpleTable(1, kTtl)).ToString(), "OK");
-  PutRows(&engine, n, 16);
-  BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
-  BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
-  engine.executor.Drain();
-  BOOST_REQUIRE_EQUAL(engine.FileCount(), 1u);
-  engine.clock.Advance(2 * kTtl);
-  const IoBytes io = IoBytesOf(&engine, [&engine] { engine.executor.Drain(); });
-  BOOST_REQUIRE_EQUAL(engine.FileCount(), 0u);
-  return io;
-}
-
 BOOST_AUTO_TEST_CASE(WhatHasExpiredIsNotRead) {
   Check({.cost = "bytes read to let go of a file of n rows that have expired",
          .n = 512,
@@ -289,35 +318,6 @@ BOOST_AUTO_TEST_CASE(OverwrittenRowsTakeLittleSpace) {
          .n = 64,
          .bound = AtMost(1.5),
          .measure = [](uint64_t n) { return MergedAfter(n, n * kRowsPerFlush / 4).space; }});
-}
-
-/// Bytes of store files for each that one merge of all leaves: rows of 500 bytes are written once,
-/// and then n flushes put short values in the place of some.
-double SpaceOfShrunkRows(uint64_t n) {
-  constexpr uint64_t kRows = 2000, kReplacedEach = 200;
-  TestEngine engine;
-  engine.tuning.compaction_runs = engine::Tuning().compaction_runs;
-  engine.tuning.memstore_bytes = 4 << 20;
-  CreateTable(&engine);
-  const auto random = base::NewSeededRandom(1);
-  const auto flush_rows = [&](uint64_t rows, size_t bytes, const auto& next_row) {
-    WriteBatch batch;
-    for (uint64_t i = 0; i < rows; ++i) {
-      std::string value(bytes, 0);  // Which cannot be made smaller.
-      for (char& byte : value) byte = static_cast<char>(random->Next64());
-      batch.Put("t", RowKey(next_row(i)), "d", "payload", value);
-    }
-    BOOST_REQUIRE_EQUAL(engine.Write(batch).ToString(), "OK");
-    BOOST_REQUIRE_EQUAL(engine->Flush("t").ToString(), "OK");
-    engine.executor.Drain();
-  };
-  flush_rows(kRows, 500, [](uint64_t i) { return i; });
-  for (uint64_t flush = 0; flush < n; ++flush) {
-    flush_rows(kReplacedEach, 10, [&](uint64_t) { return random->Next64() % kRows; });
-  }
-  const double stored = StoredBytes(&engine);
-  BOOST_REQUIRE_EQUAL(engine->Compact("t").ToString(), "OK");
-  return stored / StoredBytes(&engine);
 }
 
 BOOST_AUTO_TEST_CASE(ReplacedRowsTakeLittleSpace) {
