@@ -12,9 +12,9 @@
 namespace tandem::engine {
 
 /// The first row that has at least half of the view's rows before it, and one at least. nullopt:
-/// there are fewer than two, or they cannot be counted (engine/source/counted.h), or some would have
-/// to be read for that, those of memstores among them. `memory`, which may be null, bounds what is
-/// built. Errors: kCorruption, kIoError.
+/// there are fewer than two, or they cannot be counted (engine/source/counted.h), or some would
+/// have to be read for that, those of memstores among them. `memory` bounds what is built; it may be
+/// null. Errors: kCorruption, kIoError.
 Result<std::optional<std::string>> FindLiveMiddle(const TableView& view,
                                                   const std::shared_ptr<OverlapMemory>& memory);
 
