@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ class Recovery {
  private:
   Status AddTables(const format::Catalog& catalog);
   Status ReplayFrame(const format::Frame& frame);
+  Status CheckFiles(const format::Catalog& catalog);
   Status AttachFiles(const format::Catalog& catalog);
   Status AttachRegionFiles(const format::Catalog& catalog, const format::RegionRecord& record);
   Status StartStorage();
@@ -61,7 +63,7 @@ Result<RecoveredDatabase> Recovery::Run() {
                                                  database_.memory.get());
   const format::Catalog catalog = storage->catalog();
   if (!options_.read_only) {
-    RETURN_IF_ERROR(CheckStoreFiles(options_.environment.file_system, storage));
+    RETURN_IF_ERROR(CheckFiles(catalog));
   }
   RETURN_IF_ERROR(AttachFiles(catalog));
   RestoreCounters(catalog);
@@ -85,12 +87,10 @@ Status Recovery::AddTables(const format::Catalog& catalog) {
   applier_ = std::make_unique<GroupApplier>(database_.regions.get(),
                                             format::TableId(catalog.counters.next_table_id));
   last_timestamp_ = 0;
+  std::map<format::TableId, std::vector<format::RegionRecord>> regions;
+  for (const auto& [id, region] : catalog.regions) regions[region.table].push_back(region);
   for (const auto& [id, table] : catalog.tables) {
-    std::vector<format::RegionRecord> regions;
-    for (const auto& [region_id, region] : catalog.regions) {
-      if (region.table == id) regions.push_back(region);
-    }
-    database_.regions->Add(table, std::move(regions));
+    database_.regions->Add(table, std::move(regions[id]));
   }
   return {};
 }
@@ -103,6 +103,23 @@ Status Recovery::ReplayFrame(const format::Frame& frame) {
     if (IsFull(*region->active(), options_.tuning.memstore_bytes)) region->SwitchMemstore();
   }
   return {};
+}
+
+// Files of regions stay open: opening them a second time would cost as much again. Those that only
+// a named snapshot has are closed; their readers open them.
+Status Recovery::CheckFiles(const format::Catalog& catalog) {
+  std::set<format::FileNumber> of_regions;
+  for (const auto& [id, record] : catalog.regions) {
+    for (const format::FileReference& reference : record.files) of_regions.insert(reference.file);
+  }
+  const auto use = [&](const format::FileRecord& record,
+                       std::unique_ptr<base::File> file) -> Status {
+    if (!of_regions.contains(record.number)) return {};
+    ASSIGN_OR_RETURN(open_files_[record.number], database_.files->Open(record, std::move(file)));
+    return {};
+  };
+  return CheckStoreFiles(options_.environment.file_system, database_.opened.storage.get(), catalog,
+                         use);
 }
 
 Status Recovery::AttachFiles(const format::Catalog& catalog) {

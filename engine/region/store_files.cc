@@ -83,6 +83,11 @@ format::FileRecord RecordOf(format::FileNumber number, const format::FileId& id,
 
 Result<std::shared_ptr<LiveFile>> StoreFiles::Open(const format::FileRecord& record) {
   ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, storage_->OpenFile(record.number));
+  return Open(record, std::move(file));
+}
+
+Result<std::shared_ptr<LiveFile>> StoreFiles::Open(const format::FileRecord& record,
+                                                   std::unique_ptr<base::File> file) {
   const format::ExpectedFile expected{.number = record.number,
                                       .size_bytes = record.size_bytes,
                                       .id = record.id,

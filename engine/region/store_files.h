@@ -46,6 +46,9 @@ class StoreFiles {
   Result<uint64_t> FreeSpace() { return storage_->FreeSpace(); }
   /// Errors: kCorruption if the file does not match the record.
   Result<std::shared_ptr<LiveFile>> Open(const format::FileRecord& record);
+  /// The same with `file`, which OpenFile of the storage returned for it.
+  Result<std::shared_ptr<LiveFile>> Open(const format::FileRecord& record,
+                                         std::unique_ptr<base::File> file);
   /// The same; a file that is open already is not opened again.
   Result<std::shared_ptr<LiveFile>> OpenOnce(const format::FileRecord& record);
   /// Deletes a file that the catalog does not name: one that was never added, or a retired one.

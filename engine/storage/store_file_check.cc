@@ -1,10 +1,11 @@
-// In batches: opens the files, reads both ends of all at once, checks, closes.
+// In batches: opens the files, reads both ends of all at once, checks, passes them on.
 #include "engine/storage/store_file_check.h"
 
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -34,6 +35,8 @@ class Ends {
     return {};
   }
   std::array<base::IoRequest*, 2> requests() { return {&first_.request, &last_.request}; }
+
+  Status Use(const UseChecked& use) { return use(record_, std::move(file_)); }
 
   Status Check() const {
     RETURN_IF_ERROR(first_.request.status);
@@ -92,8 +95,8 @@ Status CheckBatch(base::IoQueue* queue, const Batch& batch) {
 
 }  // namespace
 
-Status CheckStoreFiles(base::FileSystem* file_system, Storage* storage) {
-  const format::Catalog catalog = storage->catalog();
+Status CheckStoreFiles(base::FileSystem* file_system, Storage* storage,
+                       const format::Catalog& catalog, const UseChecked& use) {
   if (catalog.files.empty()) return {};
   const std::unique_ptr<base::IoQueue> queue = file_system->NewQueue(kReadsTogether);
   Batch batch;
@@ -103,6 +106,7 @@ Status CheckStoreFiles(base::FileSystem* file_system, Storage* storage) {
     batch.push_back(std::move(ends));
     if (++file != catalog.files.end() && batch.size() < kFilesTogether) continue;
     RETURN_IF_ERROR(CheckBatch(queue.get(), batch));
+    for (const auto& checked : batch) RETURN_IF_ERROR(checked->Use(use));
     batch.clear();
   }
   return {};
