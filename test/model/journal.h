@@ -65,6 +65,11 @@ class Journal {
   /// The state after the prefix that `recovered` shows, which is durable from now on. Throws
   /// Failure when there is no such prefix.
   Model Recover(const Recovered& recovered);
+  /// After Recover: a family is what a change made of it that no row shows, so that Recover could
+  /// not tell whether it is there.
+  void TakeFamily(const std::string& table, const FamilyOptions& family, int64_t now_micros) {
+    base_.AlterFamily(table, family, now_micros);
+  }
 
  private:
   class Search;

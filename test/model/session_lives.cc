@@ -208,7 +208,9 @@ void Session::TakeFamilies(const DatabaseInfo& info, TablePlan* plan) {
         return family.name == found.name && family.max_versions == found.max_versions &&
                family.ttl_micros == found.ttl_micros;
       };
-      if (std::ranges::none_of(known, same)) model_.AlterFamily(name, found, now());
+      if (std::ranges::any_of(known, same)) continue;
+      model_.AlterFamily(name, found, now());
+      (plan->unlogged ? *unlogged_ : *logged_).TakeFamily(name, found, now());
     }
     plan->options.families = table.options.families;
   }
