@@ -144,7 +144,13 @@ void EngineImpl::BuildComponents() {
       SpaceReserve(tuning_.memstores_total_bytes, tuning_.log_segment_bytes), index_builder_.get());
   overlaps_ =
       std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get(), &monitor_);
-  flusher_ = std::make_unique<Flusher>(work, queue_.get(), overlaps_.get());
+  flusher_ =
+      std::make_unique<Flusher>(Flusher::Dependencies{.work = work,
+                                                      .queue = queue_.get(),
+                                                      .overlaps = overlaps_.get(),
+                                                      .file_system = environment_.file_system,
+                                                      .memstore_bytes = tuning_.memstore_bytes,
+                                                      .open_files_max = tuning_.open_files_max});
   gate_ = std::make_unique<WriteThrottle>(
       WriteThrottle::Dependencies{.regions = regions,
                                   .health = &health_,

@@ -41,7 +41,8 @@ Maintenance::Maintenance(const Dependencies& dependencies)
       roll_(deps_.jobs, base::Priority::kHigh, [this] { RollInBackground(); }),
       extend_(deps_.jobs, base::Priority::kHigh, [this] { deps_.log->Extend(); }),
       drop_(deps_.jobs, base::Priority::kHigh, [this] { DropInBackground(); }),
-      rewrites_(deps_.jobs, base::Priority::kLow, [this] { RewriteInBackground(); }) {
+      rewrites_(deps_.jobs, base::Priority::kLow, [this] { RewriteInBackground(); }),
+      flush_(deps_.jobs, base::Priority::kHigh, [this] { FlushSmallOnes(); }) {
   for (const auto& region : deps_.regions->regions()) MakeTasks(region.get());
 }
 
@@ -199,30 +200,72 @@ void Maintenance::SwitchUpTo(format::SequenceNumber last) {
   }
 }
 
-// One memstore at a time: a flush that runs within a build of overlaps ends, whatever writers do.
+// One memstore at a time, or one turn of small ones: a flush that runs within a build of overlaps
+// ends, whatever writers do.
 void Maintenance::FlushInBackground(Region* region) {
-  bool had_one = false;
-  const Status status = Guarded([&]() -> Status {
-    ASSIGN_OR_RETURN(had_one, deps_.flusher->FlushOneUnlessBusy(
-                                  *region, [this, region] { AfterFlush(region); }));
-    return {};
-  });
-  if (status.ok()) {
-    if (had_one) ScheduleFlushIfWaiting(region);
-    return;
+  if (deps_.flusher->IsGrouped(*region)) return FlushSmallOnes();
+  const Result<size_t> flushed = Guarded([&] { return FlushUnlessBusy({&region, 1}); });
+  if (base::MayPass(flushed.status())) region->tasks().flush.Schedule(kRetryMicros);
+}
+
+// A call while one is under way has that one look again. All small memstores that wait are found,
+// so one retry is enough for all that failed.
+void Maintenance::FlushSmallOnes() {
+  if (small_flush_calls_.fetch_add(1, std::memory_order_acq_rel) > 0) return;
+  const Result<bool> are_more = Guarded([&] { return FlushSmallTogether(); });
+  const bool was_called = small_flush_calls_.exchange(0, std::memory_order_acq_rel) > 1;
+  if (base::MayPass(are_more.status())) return flush_.Schedule(kRetryMicros);
+  if (was_called || (are_more.has_value() && *are_more)) flush_.Schedule();
+}
+
+// Returns whether there are more that no other thread flushes. Those that one does flush look like
+// more, until a turn finds no other.
+Result<bool> Maintenance::FlushSmallTogether() {
+  const auto regions = deps_.regions->regions();
+  using Waiting = std::pair<format::SequenceNumber, Region*>;
+  std::vector<Waiting> waiting;
+  for (const auto& region : regions) {
+    if (!deps_.flusher->IsGrouped(*region)) continue;
+    waiting.emplace_back(region->oldest_unflushed(), region.get());
   }
-  if (base::MayPass(status)) {
-    region->tasks().flush.Schedule(kRetryMicros);
-    deps_.health->SetHindrance(status);
-  } else {
-    std::string what = "flushing";
-    Guarded([&] {
-      what += " " + region->Describe();
-      return Status();
-    }).Ignore("the cause alone says what it is");
-    deps_.health->TurnReadOnly(what, status);
+  std::ranges::stable_sort(waiting, {}, &Waiting::first);
+  std::vector<Region*> oldest_first;
+  for (const auto& [oldest, region] : waiting) oldest_first.push_back(region);
+  ASSIGN_OR_RETURN(const size_t flushed, FlushUnlessBusy(oldest_first));
+  return flushed > 0 && flushed < waiting.size();
+}
+
+// Returns how many were flushed. Errors: the first one that may pass; nothing is scheduled for it.
+Result<size_t> Maintenance::FlushUnlessBusy(std::span<Region* const> regions) {
+  const Flusher::Outcomes outcomes = deps_.flusher->FlushUnlessBusy(regions);
+  size_t flushed = 0;
+  for (const Flusher::Outcome& outcome : outcomes) {
+    if (!outcome.is_flushed) continue;
+    ScheduleFlushIfWaiting(outcome.region);
+    ++flushed;
   }
-  deps_.gate->Update();
+  AfterFlush(outcomes);
+  Status first_error;
+  bool any_failed = false;
+  for (const Flusher::Outcome& outcome : outcomes) {
+    if (outcome.status.ok()) continue;
+    any_failed = true;
+    FlushFailed(*outcome.region, outcome.status);
+    if (first_error.ok() && base::MayPass(outcome.status)) first_error = outcome.status;
+  }
+  if (any_failed) deps_.gate->Update();
+  RETURN_IF_ERROR(first_error);
+  return flushed;
+}
+
+void Maintenance::FlushFailed(const Region& region, const Status& status) {
+  if (base::MayPass(status)) return deps_.health->SetHindrance(status);
+  std::string what = "flushing";
+  Guarded([&] {
+    what += " " + region.Describe();
+    return Status();
+  }).Ignore("the cause alone says what it is");
+  deps_.health->TurnReadOnly(what, status);
 }
 
 // After a flush turn: the task of a memstore that was switched meanwhile found the turn taken.
@@ -230,10 +273,16 @@ void Maintenance::ScheduleFlushIfWaiting(Region* region) {
   if (region->waiting_memstores() > 0) region->tasks().flush.Schedule();
 }
 
-void Maintenance::AfterFlush(Region* region) {
-  deps_.health->SetHindrance(Status());
-  ScheduleMerges(region);
-  ScheduleOverlaps(region);
+void Maintenance::AfterFlush(const Flusher::Outcomes& outcomes) {
+  bool any = false;
+  for (const Flusher::Outcome& outcome : outcomes) {
+    if (!outcome.is_flushed) continue;
+    if (!any) deps_.health->SetHindrance(Status());
+    any = true;
+    ScheduleMerges(outcome.region);
+    ScheduleOverlaps(outcome.region);
+  }
+  if (!any) return;
   const Status dropped = Guarded([this] {
     deps_.gate->Update();
     return DropSegments();
@@ -424,17 +473,16 @@ Status Maintenance::FlushAndWait(const std::vector<Region*>& regions) {
       return Status();
     }));
     deps_.gate->Update();
-    for (Region* region : regions) {
-      const Status status = deps_.flusher->Flush(*region, [this, region] { AfterFlush(region); });
-      if (first_error.ok()) first_error = status;
-      ScheduleFlushIfWaiting(region);
-    }
+    first_error = deps_.flusher->Flush(
+        regions, [this](const Flusher::Outcomes& outcomes) { AfterFlush(outcomes); });
+    for (Region* region : regions) ScheduleFlushIfWaiting(region);
   }
   return first_error;
 }
 
 Status Maintenance::FlushInTurn(Region& region) {
-  return deps_.flusher->FlushInTurn(region, [this, &region] { AfterFlush(&region); });
+  return deps_.flusher->FlushInTurn(
+      region, [this](const Flusher::Outcomes& outcomes) { AfterFlush(outcomes); });
 }
 
 Status Maintenance::Compact(const std::shared_ptr<Region>& region) {

@@ -15,6 +15,9 @@
 //
 // Files that have expired are looked for after each flush and merge, and when the next one expires.
 //
+// Small memstores that wait are flushed together, the ones with the oldest operations first, since
+// the log waits for these. One thread does so at a time: the next is there for a full one.
+//
 // Each kind of work is a BackgroundTask that exists before it is needed: of a region, or of the
 // database. So whatever finds no memory, the work that follows is scheduled.
 #pragma once
@@ -124,8 +127,12 @@ class Maintenance {
   Status RollLog();
   Status FlushAndWait(const std::vector<Region*>& regions);
   void FlushInBackground(Region* region);
+  void FlushSmallOnes();
+  Result<bool> FlushSmallTogether();
+  void FlushFailed(const Region& region, const Status& status);
   static void ScheduleFlushIfWaiting(Region* region);
-  void AfterFlush(Region* region);
+  Result<size_t> FlushUnlessBusy(std::span<Region* const> regions);
+  void AfterFlush(const Flusher::Outcomes& outcomes);
   void ScheduleMerges(Region* region);
   void ScheduleExpiry(Region* region);
   void ExpiryEnded(Region* region, const Status& status);
@@ -145,6 +152,7 @@ class Maintenance {
   BackgroundTask extend_;    // The log's last segment.
   BackgroundTask drop_;      // Log segments.
   BackgroundTask rewrites_;  // Looks for the regions that have something to rewrite.
+  BackgroundTask flush_;     // Of small memstores, together.
   // The commit leader's.
   uint64_t active_bytes_ = 0;     // Of the active memstores of all regions.
   uint64_t unchecked_bytes_ = 0;  // Logged since the log was last checked.
@@ -155,6 +163,9 @@ class Maintenance {
   // Set by the leader when a roll is scheduled, cleared when it is over; relaxed, for the same
   // reason.
   std::atomic<bool> rolling_log_{false};
+  // Calls of FlushSmallOnes, the one that is under way among them. Acquire and release: who takes
+  // the calls of others finds their memstores.
+  std::atomic<uint32_t> small_flush_calls_{0};
 };
 
 }  // namespace tandem::engine

@@ -64,7 +64,7 @@ Result<StoreFileSummary> WriteStoreFileEnd(StoreFileEnd end, SectionWriter* out,
   RETURN_IF_ERROR(WriteSchema(end, out));
   RETURN_IF_ERROR(WriteTables(end.number, out));
   RETURN_IF_ERROR(out->Flush());
-  RETURN_IF_ERROR(file->DataSync());
+  if (file != nullptr) RETURN_IF_ERROR(file->DataSync());
   return StoreFileSummary{.size_bytes = out->offset(),
                           .hash = out->hash(),
                           .statistics = std::move(end.statistics),

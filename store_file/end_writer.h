@@ -30,8 +30,8 @@ struct StoreFileEnd {
   std::vector<IndexSummary> indexes;  ///< Of their sections.
 };
 
-/// Writes it after the other sections and syncs `file`, which `out` writes to. Errors: kIoError,
-/// kNoSpace.
+/// Writes it after the other sections and syncs `file`, which `out` writes to; null: the caller
+/// does that. Errors: kIoError, kNoSpace.
 Result<StoreFileSummary> WriteStoreFileEnd(StoreFileEnd end, SectionWriter* out, base::File* file);
 
 }  // namespace tandem::format

@@ -303,8 +303,10 @@ Result<StoreFileSummary> StoreFileWriter::WriteRest() {
                    .region_start = impl.spec.region_start,
                    .statistics = impl.statistics.Statistics(),
                    .indexes = std::move(impl.sections)};
-  return WriteStoreFileEnd(std::move(end), &impl.out, impl.file.get());
+  return WriteStoreFileEnd(std::move(end), &impl.out, impl.spec.synced ? impl.file.get() : nullptr);
 }
+
+std::unique_ptr<base::File> StoreFileWriter::TakeFile() { return std::move(impl_->file); }
 
 Status StoreFileWriter::Impl::WriteKeyHashes() {
   RETURN_IF_ERROR(out.Begin(SectionKind::kKeyHashes, 0));

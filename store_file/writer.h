@@ -9,8 +9,8 @@
 // A file whose cells all get one sequence that is not known yet (StoreFileSpec::one_sequence) is
 // finished in two steps: FinishRows writes and syncs all but the end, Finish needs no time then.
 //
-// Finish syncs the file; its name becomes durable with the directory, which the caller syncs
-// before the manifest names it.
+// Finish syncs the file, or leaves that to the caller (StoreFileSpec::synced); its name becomes
+// durable with the directory, which the caller syncs before the manifest names it.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,8 @@ struct StoreFileSpec {
   uint32_t alignment = 4096;  ///< Of sections; 64 in tests.
   /// The cells are added with sequence 0, and all have that of FinishAt.
   bool one_sequence = false;
+  /// False: Finish leaves the sync to the caller, who has the file by TakeFile.
+  bool synced = true;
   /// Makes room for the writer and counts what it takes; outlives it. May be null.
   BlockCache* cache = nullptr;
   /// Shares the work, all but the end of the file. May be null.
@@ -91,6 +93,9 @@ class StoreFileWriter {
 
   /// Writes everything else and syncs the file. Requires: at least one row.
   Result<StoreFileSummary> Finish();
+  /// The file, to be synced and closed. Requires: Finish has succeeded, and nothing else is called
+  /// afterwards.
+  std::unique_ptr<base::File> TakeFile();
   /// The same in two steps, for a file of one sequence: after the first, no row may be added, and
   /// the memory that they took is free.
   Status FinishRows();

@@ -3,16 +3,23 @@
 // file is created only when there is a row to write. Of a hot row only the states that some reader
 // sees are walked (memstore/row_states.h); if it is still large, it is written column by column, as
 // in compaction.
+//
+// The files of a turn of several memstores stay open until all are written, then a queue syncs
+// them. So the disk, and the journal of its file system, have all of them to do at once.
 #include "engine/jobs/flush.h"
 
 #include <algorithm>
+#include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/guarded.h"
 #include "base/status_macros.h"
 #include "compaction/column_merge.h"
+#include "engine/region/size_rules.h"
+#include "engine/runtime/running_jobs.h"
 #include "format/cell/visibility.h"
 #include "format/hash.h"
 #include "memstore/row_prefetcher.h"
@@ -38,6 +45,8 @@ class MemstoreWriter {
         version_(version),
         retention_point_(work.snapshots->TakeRetentionPoint()) {}
 
+  /// As RunWriter::SyncLater.
+  void SyncLater(std::vector<std::unique_ptr<base::File>>* files) { run_.SyncLater(files); }
   /// Sets `progress` to the bytes of the memstore that were read, by the share of rows.
   Result<WrittenRun> Write(const Memstore& memstore, JobProgress* progress);
 
@@ -177,22 +186,414 @@ Result<WrittenRun> MemstoreWriter::Write(const Memstore& memstore, JobProgress* 
 
 }  // namespace
 
-Status Flusher::Flush(Region& region, const std::function<void()>& flushed) {
-  RegionJobLock turn(region, Region::Work::kFlush);
-  return FlushInTurn(region, flushed);
+// Which memstores are flushed in one turn, and the flush turns of their regions.
+class Flusher::Group {
+ public:
+  explicit Group(const Flusher& flusher) : deps_(flusher.deps_) {}
+  ~Group() {
+    for (Region* region : begun_) region->End(Region::Work::kFlush);
+  }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+
+  enum class Taking : uint8_t { kWait, kUnlessBusy, kHeld };
+  /// Takes the region's flush turn, unless the caller has it, and adds the region if a memstore
+  /// waits that may be flushed with those so far. Returns whether it was added; otherwise the turn
+  /// ends at once. Waits for no turn while it has others.
+  bool Add(Region& region, Taking taking);
+  bool is_full() const {
+    return !regions_.empty() && (!is_grouped_ || regions_.size() == regions_max());
+  }
+  std::span<Region* const> regions() const { return regions_; }
+
+ private:
+  size_t regions_max() const { return GroupedFlushesMax(deps_.open_files_max); }
+  bool Fits(const Region& region);
+
+  const Dependencies& deps_;
+  std::vector<Region*> regions_, begun_;
+  bool is_grouped_ = true;
+  uint64_t bytes_ = 0;
+};
+
+// A large memstore is flushed alone: others would wait for it, and it for them.
+bool Flusher::Group::Fits(const Region& region) {
+  const std::shared_ptr<const RegionVersion> version = region.version();
+  if (version->memstores.size() < 2 || is_full()) return false;
+  const uint64_t bytes = version->memstores.front()->size_bytes();
+  const bool is_grouped = bytes <= GroupedMemstoreBytesMax(deps_.memstore_bytes);
+  if (!regions_.empty() && (!is_grouped || bytes_ + bytes > kGroupedFlushBytesMax)) return false;
+  is_grouped_ = is_grouped;
+  bytes_ += bytes;
+  return true;
 }
 
-Result<bool> Flusher::FlushOneUnlessBusy(Region& region, const std::function<void()>& flushed) {
-  if (region.waiting_memstores() == 0 || !region.TryBegin(Region::Work::kFlush)) return false;
-  bool had_one = false;
-  const Status status = Guarded([&]() -> Status {
-    ASSIGN_OR_RETURN(had_one, FlushOldest(region, LogState::kToBeSynced));
-    if (had_one) flushed();
+bool Flusher::Group::Add(Region& region, Taking taking) {
+  regions_.reserve(regions_.size() + 1);
+  begun_.reserve(begun_.size() + 1);
+  if (taking == Taking::kUnlessBusy && !region.TryBegin(Region::Work::kFlush)) return false;
+  if (taking == Taking::kWait) region.Begin(Region::Work::kFlush);
+  const bool fits = Fits(region);
+  if (fits) regions_.push_back(&region);
+  if (taking == Taking::kHeld) return fits;
+  if (fits) {
+    begun_.push_back(&region);
+  } else {
+    region.End(Region::Work::kFlush);
+  }
+  return fits;
+}
+
+// The oldest memstores of some regions on their way to files.
+class Flusher::Turn {
+ public:
+  explicit Turn(Flusher* flusher) : flusher_(*flusher), deps_(flusher->deps_) {}
+
+  /// Requires: each region has a waiting memstore.
+  void Begin(std::span<Region* const> regions);
+  void Run(LogState log);
+  Outcomes End();
+
+ private:
+  struct Member {
+    const Memstore& memstore() const { return *version->memstores.front(); }
+    Part part() const { return {region->id(), &memstore()}; }
+
+    Region* region = nullptr;
+    std::shared_ptr<const RegionVersion> version;
+    std::shared_ptr<const format::TableRecord> table;  // Its name is the event's.
+    FlushEvent event;
+    std::optional<RunningJob> job;
+    std::map<Part, WrittenRun> fresh;  // What was written now, until it may not be forgotten.
+    std::vector<std::unique_ptr<base::File>> unsynced;
+    WrittenRun written;
+    Status status;
+  };
+
+  template <typename Work>
+  static void Attempt(Member* member, const Work& work) {
+    if (member->status.ok()) member->status = Guarded(work);
+  }
+  template <typename Work>
+  void AttemptAll(const Work& work);
+  Status SyncLog();
+  Status Write(Member* member);
+  Status SyncFiles();
+  Status Keep(Member* member);
+  Status Install();
+  Status Prepare(Member* member, format::CatalogEdit* edit) const;
+  void Publish();
+  void AddRun(const Member& member, RegionVersion* version) const {
+    InsertRun(member.written.files, deps_.work.join_bytes, version->files.size(), version);
+  }
+  static void Discard(Member* member);
+  static Status IsGone(const Region& region) {
+    return Status::Cancelled(region.Describe() + " is gone");
+  }
+
+  Flusher& flusher_;
+  const Dependencies& deps_;
+  std::list<Member> members_;
+  Outcomes outcomes_;
+  int64_t began_micros_ = 0;
+};
+
+// Work for all members that have not failed, which fail together.
+template <typename Work>
+void Flusher::Turn::AttemptAll(const Work& work) {
+  const bool any = std::any_of(members_.begin(), members_.end(),
+                               [](const Member& member) { return member.status.ok(); });
+  if (!any) return;
+  const Status status = Guarded(work);
+  if (status.ok()) return;
+  for (Member& member : members_) {
+    if (member.status.ok()) member.status = Guarded([&status] { return status; });
+  }
+}
+
+void Flusher::Turn::Begin(std::span<Region* const> regions) {
+  outcomes_.reserve(regions.size());
+  for (Region* region : regions) {
+    Member& member = members_.emplace_back();
+    member.region = region;
+    member.version = region->version();
+    member.table = region->table();  // It may be replaced.
+    member.event = {.table = member.table->name,
+                    .region_id = region->id().value,
+                    .memstore_rows = member.memstore().row_count(),
+                    .memstore_bytes = member.memstore().size_bytes()};
+  }
+  began_micros_ = deps_.work.monitor->NowMicros();
+  for (const Member& member : members_) deps_.work.monitor->FlushBegan(member.event);
+}
+
+void Flusher::Turn::Run(LogState log) {
+  for (Member& member : members_) {
+    Attempt(&member, [&] {
+      member.job.emplace(deps_.work.monitor->jobs(),
+                         RunningJob::Description{.kind = JobKind::kFlush,
+                                                 .table = member.event.table,
+                                                 .region_id = member.event.region_id,
+                                                 .input_bytes = member.event.memstore_bytes});
+      return Status();
+    });
+  }
+  if (log == LogState::kToBeSynced) AttemptAll([&] { return SyncLog(); });
+  for (Member& member : members_) Attempt(&member, [&] { return Write(&member); });
+  AttemptAll([&] { return SyncFiles(); });
+  for (Member& member : members_) Attempt(&member, [&] { return Keep(&member); });
+  AttemptAll([&] { return Install(); });
+  for (Member& member : members_) Discard(&member);
+}
+
+Status Flusher::Turn::SyncLog() {
+  format::SequenceNumber last;
+  for (const Member& member : members_) last = std::max(last, member.memstore().max_sequence());
+  return deps_.queue->SyncThrough(last);
+}
+
+// Unless an earlier attempt has. The place of the files comes first, so that those which are
+// written are not forgotten.
+Status Flusher::Turn::Write(Member* member) {
+  {
+    base::MutexLock lock(flusher_.mutex_);
+    if (flusher_.finished_.contains(member->part())) return {};
+  }
+  WrittenRun& written = member->fresh[member->part()];
+  MemstoreWriter writer(deps_.work, *deps_.overlaps, *member->region, *member->version);
+  if (members_.size() > 1) writer.SyncLater(&member->unsynced);
+  ASSIGN_OR_RETURN(written, writer.Write(member->memstore(), member->job->progress()));
+  return {};
+}
+
+// A failure of one sync is that of its member.
+Status Flusher::Turn::SyncFiles() {
+  std::vector<Member*> owners;
+  std::vector<base::IoRequest> requests;
+  for (Member& member : members_) {
+    if (!member.status.ok()) continue;
+    for (const auto& file : member.unsynced) {
+      base::IoRequest& request = requests.emplace_back();
+      request.kind = base::IoRequest::Kind::kDataSync;
+      request.file = file.get();
+      request.tag = owners.size();
+      owners.push_back(&member);
+    }
+  }
+  if (requests.empty()) return {};
+  std::vector<base::IoRequest*> pointers;
+  for (base::IoRequest& request : requests) pointers.push_back(&request);
+  // It waits for what it was given before the requests go.
+  const auto queue = deps_.file_system->NewQueue(static_cast<uint32_t>(requests.size()));
+  queue->Submit(pointers);
+  while (base::IoRequest* done = queue->Wait()) {
+    Member& owner = *owners[done->tag];
+    if (owner.status.ok()) owner.status = std::move(done->status);
+  }
+  return {};
+}
+
+// From now on the files, which are durable but for their names, are there for the next attempt.
+Status Flusher::Turn::Keep(Member* member) {
+  member->unsynced.clear();
+  base::MutexLock lock(flusher_.mutex_);
+  flusher_.finished_.merge(member->fresh);
+  const auto found = flusher_.finished_.find(member->part());
+  if (found == flusher_.finished_.end()) return IsGone(*member->region);
+  member->written = found->second;
+  return {};
+}
+
+Status Flusher::Turn::Install() {
+  CatalogEditor::Change change;
+  change.prepare = [this](const format::Catalog&, format::CatalogEdit* edit) -> Status {
+    for (Member& member : members_) {
+      if (!member.status.ok()) continue;
+      if (member.region->is_retired()) {
+        member.status = IsGone(*member.region);
+      } else {
+        RETURN_IF_ERROR(Prepare(&member, edit));
+      }
+    }
     return {};
-  });
-  region.End(Region::Work::kFlush);
-  RETURN_IF_ERROR(status);
-  return had_one;
+  };
+  change.publish = [this] { Publish(); };
+  const Status installed = deps_.work.editor->Commit(change);
+  base::MutexLock lock(flusher_.mutex_);
+  for (Member& member : members_) {
+    if (!member.status.ok()) continue;
+    if (installed.ok()) flusher_.finished_.erase(member.part());
+    if (installed.ok()) continue;
+    // The retry may be much later.
+    for (const FinishedFile& file : member.written.files) file.file->DropRecord();
+  }
+  return installed;
+}
+
+Status Flusher::Turn::Prepare(Member* member, format::CatalogEdit* edit) const {
+  RegionVersion after = *member->region->version();
+  AddRun(*member, &after);
+  AddFiles(member->written.files, edit);
+  edit->put_regions.push_back(RecordOf(*member->region, after, member->memstore().max_sequence()));
+  return {};
+}
+
+void Flusher::Turn::Publish() {
+  for (const Member& member : members_) {
+    if (!member.status.ok()) continue;
+    const format::SequenceNumber last = member.memstore().max_sequence();
+    member.region->RaiseFlushedThrough(last);
+    member.region->Update([&](RegionVersion* version) {
+      AddRun(member, version);
+      version->memstores.erase(version->memstores.begin());
+      version->changed_through = std::max(version->changed_through, last);
+    });
+  }
+}
+
+// What was written and is in doubt.
+void Flusher::Turn::Discard(Member* member) {
+  member->unsynced.clear();
+  for (const auto& [part, written] : member->fresh) {
+    for (const FinishedFile& file : written.files) StoreFiles::Retire(*file.file);
+  }
+  member->fresh.clear();
+}
+
+// Each flush of several took its part of the time.
+Flusher::Outcomes Flusher::Turn::End() {
+  const auto micros = static_cast<uint64_t>(deps_.work.monitor->NowMicros() - began_micros_);
+  uint64_t freed_bytes = 0;
+  for (Member& member : members_) {
+    member.job.reset();
+    const bool is_flushed = member.status.ok();
+    if (is_flushed) {
+      const RunSize size = SizeOf(member.written.files);
+      member.event.files = size.files;
+      member.event.rows = size.rows;
+      member.event.bytes = size.bytes;
+      member.event.cells = member.written.cells;
+      freed_bytes += member.event.memstore_bytes;
+    }
+    member.event.micros = micros / members_.size();
+    member.event.status = std::move(member.status);
+    outcomes_.push_back({.region = member.region, .is_flushed = is_flushed});
+  }
+  if (freed_bytes > 0) deps_.work.monitor->NoteFlushRate(freed_bytes, micros);
+  auto outcome = outcomes_.begin();
+  for (Member& member : members_) {
+    deps_.work.monitor->FlushEnded(member.event);
+    if (!outcome->is_flushed && member.region->is_retired()) {
+      flusher_.Forget(*member.region);
+    } else {
+      outcome->status = std::move(member.event.status);
+    }
+    ++outcome;
+  }
+  return std::move(outcomes_);
+}
+
+Flusher::Outcomes Flusher::FlushOldest(std::span<Region* const> regions, LogState log) {
+  if (regions.empty()) return {};
+  const Status writable = deps_.work.health->CheckWritable();
+  if (!writable.ok()) {
+    Outcomes outcomes;
+    for (Region* region : regions) outcomes.push_back({.region = region, .status = writable});
+    return outcomes;
+  }
+  Turn turn(this);
+  turn.Begin(regions);
+  turn.Run(log);
+  return turn.End();
+}
+
+bool Flusher::IsGrouped(const Region& region) const {
+  const std::shared_ptr<const RegionVersion> version = region.version();
+  return version->memstores.size() > 1 &&
+         version->memstores.front()->size_bytes() <= GroupedMemstoreBytesMax(deps_.memstore_bytes);
+}
+
+Flusher::Outcomes Flusher::FlushUnlessBusy(std::span<Region* const> regions) {
+  Group group(*this);
+  for (Region* region : regions) {
+    if (group.is_full()) break;
+    if (region->waiting_memstores() > 0) group.Add(*region, Group::Taking::kUnlessBusy);
+  }
+  return FlushOldest(group.regions(), LogState::kToBeSynced);
+}
+
+namespace {
+
+// Regions whose memstores are flushed until none waits. The first error is kept; a region that had
+// one is left alone.
+class Pending {
+ public:
+  explicit Pending(std::span<Region* const> regions) : regions_(regions.begin(), regions.end()) {}
+
+  std::list<Region*>& regions() { return regions_; }
+  /// What became of a turn.
+  void Note(const Flusher::Outcomes& outcomes) {
+    for (const Flusher::Outcome& outcome : outcomes) {
+      if (!outcome.is_flushed) regions_.remove(outcome.region);
+      if (error_.ok()) error_ = outcome.status;
+    }
+  }
+  const Status& error() const { return error_; }
+
+ private:
+  std::list<Region*> regions_;
+  Status error_;
+};
+
+}  // namespace
+
+Status Flusher::Flush(std::span<Region* const> regions, const Flushed& flushed) {
+  Pending pending(regions);
+  while (!pending.regions().empty()) {
+    Outcomes outcomes;
+    {
+      Group group(*this);
+      if (!group.Add(*pending.regions().front(), Group::Taking::kWait)) {
+        pending.regions().pop_front();
+        continue;
+      }
+      for (auto next = std::next(pending.regions().begin());
+           next != pending.regions().end() && !group.is_full(); ++next) {
+        if ((*next)->waiting_memstores() > 0) group.Add(**next, Group::Taking::kUnlessBusy);
+      }
+      outcomes = FlushOldest(group.regions(), LogState::kToBeSynced);
+    }
+    flushed(outcomes);
+    pending.Note(outcomes);
+  }
+  return pending.error();
+}
+
+Status Flusher::FlushInTurn(Region& region, const Flushed& flushed) {
+  Region* const regions[] = {&region};
+  while (region.waiting_memstores() > 0) {
+    const Outcomes outcomes = FlushOldest(regions, LogState::kToBeSynced);
+    flushed(outcomes);
+    RETURN_IF_ERROR(outcomes.front().status);
+  }
+  return {};
+}
+
+Status Flusher::FlushAlone(std::span<Region* const> regions) {
+  Pending pending(regions);
+  while (!pending.regions().empty() && pending.error().ok()) {
+    Group group(*this);
+    if (!group.Add(*pending.regions().front(), Group::Taking::kHeld)) {
+      pending.regions().pop_front();
+      continue;
+    }
+    for (auto next = std::next(pending.regions().begin());
+         next != pending.regions().end() && !group.is_full(); ++next) {
+      group.Add(**next, Group::Taking::kHeld);
+    }
+    pending.Note(FlushOldest(group.regions(), LogState::kSynced));
+  }
+  return pending.error();
 }
 
 void Flusher::Forget(const Region& region) {
@@ -205,110 +606,6 @@ void Flusher::Forget(const Region& region) {
   for (const auto& [part, written] : forgotten) {
     for (const FinishedFile& file : written.files) StoreFiles::Retire(*file.file);
   }
-}
-
-Status Flusher::FlushInTurn(Region& region, const std::function<void()>& flushed) {
-  while (true) {
-    ASSIGN_OR_RETURN(const bool had_one, FlushOldest(region, LogState::kToBeSynced));
-    if (!had_one) return {};
-    flushed();
-  }
-}
-
-Status Flusher::FlushAlone(Region& region) {
-  while (true) {
-    ASSIGN_OR_RETURN(const bool had_one, FlushOldest(region, LogState::kSynced));
-    if (!had_one) return {};
-  }
-}
-
-Result<bool> Flusher::FlushOldest(Region& region, LogState log) {
-  const std::shared_ptr<const RegionVersion> version = region.version();
-  if (version->memstores.size() < 2) return false;
-  RETURN_IF_ERROR(work_.health->CheckWritable());
-  const Memstore& memstore = *version->memstores.front();
-  const std::shared_ptr<const format::TableRecord> table = region.table();  // It may be replaced.
-  FlushEvent event{.table = table->name,
-                   .region_id = region.id().value,
-                   .memstore_rows = memstore.row_count(),
-                   .memstore_bytes = memstore.size_bytes()};
-  const Status status = Guarded([&] {
-    return work_.monitor->RunFlush(&event, [&](JobProgress* progress) -> Status {
-      ASSIGN_OR_RETURN(const WrittenRun written, WriteAndInstall(region, *version, log, progress));
-      const RunSize size = SizeOf(written.files);
-      event.files = size.files;
-      event.rows = size.rows;
-      event.bytes = size.bytes;
-      event.cells = written.cells;
-      return {};
-    });
-  });
-  if (status.ok()) return true;
-  if (!region.is_retired()) return status;
-  Forget(region);  // Its table was dropped meanwhile.
-  return false;
-}
-
-// The four steps for the version's oldest memstore.
-Result<WrittenRun> Flusher::WriteAndInstall(Region& region, const RegionVersion& version,
-                                            LogState log, JobProgress* progress) {
-  const Memstore& memstore = *version.memstores.front();
-  if (log == LogState::kToBeSynced) {
-    RETURN_IF_ERROR(queue_->SyncThrough(memstore.max_sequence()));
-  }
-  ASSIGN_OR_RETURN(WrittenRun written, FinishedBefore(region, version, progress));
-  const Status installed = Install(region, memstore, written.files);
-  if (installed.ok()) return written;
-  // The retry may be much later.
-  for (const FinishedFile& file : written.files) file.file->DropRecord();
-  return installed;
-}
-
-// The files of the oldest memstore, from an earlier attempt or written now.
-Result<WrittenRun> Flusher::FinishedBefore(const Region& region, const RegionVersion& version,
-                                           JobProgress* progress) {
-  const Memstore* const memstore = version.memstores.front().get();
-  const Part part(region.id(), memstore);
-  {
-    base::MutexLock lock(mutex_);
-    const auto found = finished_.find(part);
-    if (found != finished_.end()) return found->second;
-  }
-  // Their place comes first, so that files which are written are not forgotten.
-  std::map<Part, WrittenRun> finished;
-  WrittenRun& written = finished[part];
-  ASSIGN_OR_RETURN(written,
-                   MemstoreWriter(work_, *overlaps_, region, version).Write(*memstore, progress));
-  base::MutexLock lock(mutex_);
-  finished_.merge(finished);
-  return finished_.at(part);
-}
-
-Status Flusher::Install(Region& region, const Memstore& memstore, const FinishedRun& files) {
-  const auto add_run = [&](RegionVersion* version) {
-    InsertRun(files, work_.join_bytes, version->files.size(), version);
-  };
-  CatalogEditor::Change change;
-  change.prepare = [&](const format::Catalog&, format::CatalogEdit* edit) {
-    if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
-    RegionVersion after = *region.version();
-    add_run(&after);
-    AddFiles(files, edit);
-    edit->put_regions.push_back(RecordOf(region, after, memstore.max_sequence()));
-    return Status();
-  };
-  change.publish = [&] {
-    region.RaiseFlushedThrough(memstore.max_sequence());
-    region.Update([&](RegionVersion* version) {
-      add_run(version);
-      version->memstores.erase(version->memstores.begin());
-      version->changed_through = std::max(version->changed_through, memstore.max_sequence());
-    });
-  };
-  RETURN_IF_ERROR(work_.editor->Commit(change));
-  base::MutexLock lock(mutex_);
-  finished_.erase({region.id(), &memstore});
-  return {};
 }
 
 }  // namespace tandem::engine

@@ -1,24 +1,31 @@
 // Flush: the oldest waiting memstore of a region becomes a run of store files, usually of one.
 //
-// Steps, each of which a crash may follow:
-//   1. The log is synced up to the memstore's last operation, so that no file makes a later write
+// Small memstores of several regions are flushed in one turn, since each costs little more than its
+// syncs. Steps of a turn, each of which a crash may follow:
+//   1. The log is synced up to the memstores' last operation, so that no file makes a later write
 //      durable before an earlier one.
-//   2. The rows that somebody may still see are written to new files, which are synced.
-//   3. One catalog edit adds the files to their region and raises the region's flushed_through.
-//   4. One swap of the region's version puts the files in the memstore's place.
+//   2. The rows that somebody may still see are written to new files. These are synced: one at its
+//      end, those of several memstores together.
+//   3. One catalog edit adds the files to their regions and raises each region's flushed_through.
+//   4. One swap of each region's version puts its files in the memstore's place.
+//
+// A memstore whose file cannot be written or synced leaves the turn and waits on; the edit shows
+// the others. When the edit fails, all wait on, and the next attempt needs only the edit.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "base/file_system.h"
 #include "base/mutex.h"
 #include "engine/commit/commit_queue.h"
 #include "engine/jobs/overlap_builder.h"
 #include "engine/jobs/run_writer.h"
 #include "engine/region/region.h"
-#include "engine/runtime/running_jobs.h"
 #include "tandem/status.h"
 
 namespace tandem::engine {
@@ -26,41 +33,56 @@ namespace tandem::engine {
 /// Threads: any.
 class Flusher {
  public:
-  /// Both outlive this.
-  Flusher(FileWork work, CommitQueue* queue, OverlapWorker* overlaps)
-      : work_(work), queue_(queue), overlaps_(overlaps) {}
+  /// All outlive this.
+  struct Dependencies {
+    FileWork work;
+    CommitQueue* queue = nullptr;
+    OverlapWorker* overlaps = nullptr;
+    base::FileSystem* file_system = nullptr;  ///< Makes the queues of syncs.
+    uint64_t memstore_bytes = 0;              ///< A memstore that passes this is full.
+    uint32_t open_files_max = 0;
+  };
+  explicit Flusher(const Dependencies& dependencies) : deps_(dependencies) {}
 
-  /// Flushes every waiting memstore of the region, oldest first, after those that another thread is
-  /// flushing; calls `flushed` after each. Errors: kReadOnly, kNoSpace, kIoError, ...; memstores
-  /// that were not flushed still wait.
-  Status Flush(Region& region, const std::function<void()>& flushed);
-  /// The same. Requires: the caller has the region's flush turn.
-  Status FlushInTurn(Region& region, const std::function<void()>& flushed);
-  /// The same for the commit leader, who has synced the log.
-  Status FlushAlone(Region& region);
-  /// Flushes the oldest waiting memstore and calls `flushed`, unless another thread has the
-  /// region's flush turn: that one goes on until none waits. Returns whether it flushed one; others
-  /// may wait then. Errors: as Flush.
-  Result<bool> FlushOneUnlessBusy(Region& region, const std::function<void()>& flushed);
+  /// What became of a region's oldest waiting memstore.
+  struct Outcome {
+    Region* region = nullptr;
+    bool is_flushed = false;  ///< False without an error: its table was dropped.
+    Status status = {};
+  };
+  using Outcomes = std::vector<Outcome>;
+  /// Called after each turn.
+  using Flushed = std::function<void(const Outcomes&)>;
+  /// Flushes every waiting memstore of the regions, oldest first, after those that another thread
+  /// is flushing. Errors: the first of kReadOnly, kNoSpace, kIoError, ...; memstores that were not
+  /// flushed still wait, the others were flushed.
+  Status Flush(std::span<Region* const> regions, const Flushed& flushed);
+  /// The same for one region. Requires: the caller has the region's flush turn.
+  Status FlushInTurn(Region& region, const Flushed& flushed);
+  /// The same for the commit leader, who has synced the log, up to the first error. Requires: as
+  /// FlushInTurn, for each region.
+  Status FlushAlone(std::span<Region* const> regions);
+
+  /// Flushes the oldest waiting memstore of the first region, and of those after it that may be
+  /// flushed with it. Leaves out regions whose flush turn another thread has: that one goes on
+  /// until none waits. Others may wait then.
+  Outcomes FlushUnlessBusy(std::span<Region* const> regions);
+  /// Whether the oldest waiting memstore of the region may be flushed with others.
+  bool IsGrouped(const Region& region) const;
   /// Deletes what was written for the region and not installed. Requires: the region is retired.
   void Forget(const Region& region) EXCLUDES(mutex_);
 
  private:
+  class Turn;
+  class Group;
   enum class LogState : uint8_t { kToBeSynced, kSynced };
-  Result<bool> FlushOldest(Region& region, LogState log);
-  Result<WrittenRun> WriteAndInstall(Region& region, const RegionVersion& version, LogState log,
-                                     JobProgress* progress);
-  Result<WrittenRun> FinishedBefore(const Region& region, const RegionVersion& version,
-                                    JobProgress* progress);
-  Status Install(Region& region, const Memstore& memstore, const FinishedRun& files);
+  Outcomes FlushOldest(std::span<Region* const> regions, LogState log);
 
-  const FileWork work_;
-  CommitQueue* queue_;
-  OverlapWorker* overlaps_;
+  const Dependencies deps_;
   base::Mutex mutex_;
   // Regions that were one share a memstore, and each flushes its part of it.
   using Part = std::pair<format::RegionId, const Memstore*>;
-  /// Files of memstores whose catalog edit found the disk full: the next attempt needs only the
+  /// Files, all synced, of memstores whose catalog edit failed: the next attempt needs only the
   /// edit.
   std::map<Part, WrittenRun> finished_ GUARDED_BY(mutex_);
 };

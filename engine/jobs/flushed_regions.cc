@@ -11,12 +11,13 @@ namespace {
 
 Status FlushRest(const FlushWork& work, const Regions& regions) {
   RETURN_IF_ERROR(work.sync_log());
+  std::vector<Region*> plain;
   for (const auto& region : regions) {
     region->SwitchMemstore();
     work.memstore_changed(*region);
-    RETURN_IF_ERROR(work.flusher->FlushAlone(*region));
+    plain.push_back(region.get());
   }
-  return {};
+  return work.flusher->FlushAlone(plain);
 }
 
 // Regions that were split or merged meanwhile are looked for again; two that are being merged share

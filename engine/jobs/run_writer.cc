@@ -81,6 +81,7 @@ Result<format::StoreFileWriter*> RunWriter::NextFile() {
                                                      .region_start = region_start_,
                                                      .alignment = alignment,
                                                      .one_sequence = one_sequence_,
+                                                     .synced = unsynced_ == nullptr,
                                                      .cache = work_.files->cache(),
                                                      .parallel = parallel_});
   return &*current_.writer;
@@ -88,9 +89,12 @@ Result<format::StoreFileWriter*> RunWriter::NextFile() {
 
 Status RunWriter::Finished(const format::StoreFileSummary& summary) {
   RETURN_IF_ERROR(AddFinished(current_, summary));
+  if (unsynced_ != nullptr) unsynced_->push_back(current_.writer->TakeFile());
   current_.writer.reset();
   work_.files->cache()->Freed(summary.size_bytes);
-  return {};
+  if (unsynced_ == nullptr) return {};
+  // While the next file is written, the disk does most of what the sync would wait for.
+  return unsynced_->back()->StartWriteBack(0, summary.size_bytes);
 }
 
 Status RunWriter::AddFinished(const OpenFile& file, const format::StoreFileSummary& summary) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_system.h"
 #include "compaction/merge.h"
 #include "engine/region/region.h"
 #include "engine/region/snapshots.h"
@@ -86,6 +87,9 @@ class RunWriter final : public compaction::MergeOutput {
   /// The expected size of the run's files together. Sections of a small run are packed closely,
   /// since the gaps between them would take a large part of the file.
   void ExpectBytes(uint64_t bytes) { expected_bytes_ = bytes; }
+  /// The next files are finished without a sync and go to `files`, which outlives this: whoever has
+  /// it syncs them before the catalog names them.
+  void SyncLater(std::vector<std::unique_ptr<base::File>>* files) { unsynced_ = files; }
   /// Shares the work of writing the next files.
   void Share(base::Parallel* parallel) { parallel_ = parallel; }
   Result<format::StoreFileWriter*> NextFile() override;
@@ -119,6 +123,7 @@ class RunWriter final : public compaction::MergeOutput {
   const std::shared_ptr<const format::TableRecord> table_;
   uint64_t expected_bytes_ = UINT64_MAX;
   base::Parallel* parallel_ = nullptr;
+  std::vector<std::unique_ptr<base::File>>* unsynced_ = nullptr;  // Null: they are synced here.
   OpenFile current_;  // Its writer is there while it is open.
   std::list<OpenFile> held_;
   FinishedRun finished_;

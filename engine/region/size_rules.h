@@ -26,6 +26,19 @@ constexpr uint64_t ActiveBytesMax(uint64_t memstores_total_bytes) {
 /// What the log may have before the memstores that hold its oldest segment are switched.
 constexpr uint64_t LogBytesMax(uint64_t memstore_bytes) { return 4 * memstore_bytes; }
 
+/// Memstores of at most so many bytes are flushed together with others: writing them takes less
+/// time than a sync. A full one never is.
+constexpr uint64_t GroupedMemstoreBytesMax(uint64_t memstore_bytes) {
+  return std::min<uint64_t>(memstore_bytes / 4, 256 << 10);
+}
+/// What is flushed together at most: 64 memstores, of 4 MiB with their indexes.
+inline constexpr uint32_t kGroupedFlushesMax = 64;
+inline constexpr uint64_t kGroupedFlushBytesMax = 4 << 20;
+/// Each holds a descriptor until it is synced, so fewer where there are few.
+constexpr uint32_t GroupedFlushesMax(uint32_t open_files_max) {
+  return std::clamp<uint32_t>(open_files_max / 8, 1, kGroupedFlushesMax);
+}
+
 /// What merges leave of a disk's free space for the writes beside them: all memstores become files,
 /// and the log takes two more segments before those that it then needs no longer go.
 constexpr uint64_t SpaceReserve(uint64_t memstores_total_bytes, uint64_t log_segment_bytes) {

@@ -61,33 +61,25 @@ void Monitor::TurnedReadOnly(const Status& reason) {
   Tell([&reason](EventListener& listener) { listener.OnReadOnly(reason); });
 }
 
-Status Monitor::RunFlush(FlushEvent* event, const JobWork& work) {
-  Tell([event](EventListener& listener) { listener.OnFlushBegin(*event); });
-  TellObserversOf(event->table, "BeforeFlush",
-                  [event](Observer& observer) { observer.BeforeFlush(*event); });
-  const int64_t began = NowMicros();
-  event->status = Guarded([&] {
-    RunningJob job(&jobs_, {.kind = JobKind::kFlush,
-                            .table = event->table,
-                            .region_id = event->region_id,
-                            .input_bytes = event->memstore_bytes});
-    return work(job.progress());
-  });
-  event->micros = static_cast<uint64_t>(NowMicros() - began);
-  if (event->status.ok()) {
+void Monitor::FlushBegan(const FlushEvent& event) {
+  Tell([&event](EventListener& listener) { listener.OnFlushBegin(event); });
+  TellObserversOf(event.table, "BeforeFlush",
+                  [&event](Observer& observer) { observer.BeforeFlush(event); });
+}
+
+void Monitor::FlushEnded(const FlushEvent& event) {
+  if (event.status.ok()) {
     Add(flushes_);
-    Add(flushed_rows_, event->rows);
-    Add(flushed_bytes_, event->bytes);
-    Add(flush_micros_, event->micros);
-    AddCells(flush_cells_, event->cells);
-    NoteFlushRate(*event);
+    Add(flushed_rows_, event.rows);
+    Add(flushed_bytes_, event.bytes);
+    Add(flush_micros_, event.micros);
+    AddCells(flush_cells_, event.cells);
   } else {
     Add(failed_flushes_);
   }
-  Tell([event](EventListener& listener) { listener.OnFlushEnd(*event); });
-  TellObserversOf(event->table, "AfterFlush",
-                  [event](Observer& observer) { observer.AfterFlush(*event); });
-  return event->status;
+  Tell([&event](EventListener& listener) { listener.OnFlushEnd(event); });
+  TellObserversOf(event.table, "AfterFlush",
+                  [&event](Observer& observer) { observer.AfterFlush(event); });
 }
 
 void Monitor::AddCells(CellCounters& counters, const CellCounts& cells) {
@@ -112,13 +104,13 @@ CellCounts Monitor::ValueOf(const CellCounters& counters) {
                       .delete_markers = value(7)}};
 }
 
-// Each flush halves the weight of those before it; a short one weighs little.
-void Monitor::NoteFlushRate(const FlushEvent& event) {
+// Each call halves the weight of those before it; a short flush weighs little.
+void Monitor::NoteFlushRate(uint64_t freed_bytes, uint64_t micros) {
   const auto note = [](Counter& sum, uint64_t amount) {
     sum.store(sum.load(std::memory_order_relaxed) / 2 + amount, std::memory_order_relaxed);
   };
-  note(freed_bytes_, event.memstore_bytes);
-  note(freeing_micros_, event.micros);
+  note(freed_bytes_, freed_bytes);
+  note(freeing_micros_, micros);
 }
 
 uint64_t Monitor::FlushRate(uint64_t at_first) const {

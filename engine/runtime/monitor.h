@@ -46,9 +46,13 @@ class Monitor {
   void TurnedReadOnly(const Status& reason);
 
   using JobWork = std::function<Status(JobProgress*)>;
+  /// The Begin and the End event of a flush; several of a thread may be under way.
+  void FlushBegan(const FlushEvent& event);
+  void FlushEnded(const FlushEvent& event);
+  /// Flushes that ran together have freed so many bytes of memstores in that time.
+  void NoteFlushRate(uint64_t freed_bytes, uint64_t micros);
   /// Runs `work` between the Begin and the End event and returns its Status; kOutOfMemory when an
   /// allocation in it failed. `work` fills in what it made. The job is listed while `work` runs.
-  Status RunFlush(FlushEvent* event, const JobWork& work);
   Status RunCompaction(CompactionEvent* event, const JobWork& work);
   /// Merges of a region wait for space.
   void CountPostponed() { Add(postponed_compactions_); }
@@ -93,6 +97,8 @@ class Monitor {
   /// Of the stall that is going on and began first; empty: there is none.
   std::string StopReason() const { return stops_.FirstReason(); }
   std::vector<JobInfo> Jobs(int64_t time_micros) const { return jobs_.Describe(time_micros); }
+  /// For jobs that are listed by their own.
+  RunningJobs* jobs() { return &jobs_; }
   int64_t NowMicros() const { return clock_->MonotonicMicros(); }
 
  private:
@@ -110,7 +116,6 @@ class Monitor {
   using CellCounters = std::array<Counter, 8>;
   static void AddCells(CellCounters& counters, const CellCounts& cells);
   static CellCounts ValueOf(const CellCounters& counters);
-  void NoteFlushRate(const FlushEvent& event);
   void StallBegan(const StallEvent& event);
   void StallEnded(const StallEvent& event);
 

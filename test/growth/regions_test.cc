@@ -105,6 +105,25 @@ BOOST_AUTO_TEST_CASE(ReportsReadALittleOfEach) {
   }
 }
 
+// Up to 64 share an edit, and 64 numbers of files are reserved by another one.
+BOOST_AUTO_TEST_CASE(SmallMemstoresShareTheEditsOfTheCatalog) {
+  Check({.cost = "syncs of the manifest by a flush of a row in each of n regions",
+         .n = 64,
+         .bound = AtMostLinear(4, 0.0625),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           MakeRegions(&engine, n);
+           BOOST_REQUIRE(engine.Open().ok());
+           WriteBatch batch;
+           for (uint64_t region = 0; region < n; ++region) {
+             batch.Put("t", RowKey(kRowsOfRegion * region), "d", "c", "new");
+           }
+           BOOST_REQUIRE(engine.Write(batch).ok());
+           return static_cast<double>(
+               ManifestSyncsOf(&engine, [&] { BOOST_REQUIRE(engine->Flush("t").ok()); }));
+         }});
+}
+
 BOOST_AUTO_TEST_CASE(ADropWritesALittleOfEach) {
   Check({.cost = "bytes written by a drop of a table of n regions",
          .n = 256,

@@ -65,6 +65,13 @@ uint64_t ReadsOf(TestEngine* engine, const std::function<void()>& work) {
       [](const DiskEvent& event) { return event.operation == DiskOperation::kRead; }));
 }
 
+uint64_t ManifestSyncsOf(TestEngine* engine, const std::function<void()>& work) {
+  const std::vector<DiskEvent> trace = TraceOf(engine, work);
+  return static_cast<uint64_t>(std::ranges::count_if(trace, [](const DiskEvent& event) {
+    return event.operation == DiskOperation::kDataSync && event.name.starts_with("manifest-");
+  }));
+}
+
 IoBytes IoBytesOf(TestEngine* engine, const std::function<void()>& work) {
   IoBytes bytes;
   for (const DiskEvent& event : TraceOf(engine, work)) {

@@ -29,6 +29,9 @@ void OpenColdTable(TestEngine* engine, uint64_t n, uint64_t hits);
 /// How often `work` reads of the disk.
 uint64_t ReadsOf(TestEngine* engine, const std::function<void()>& work);
 
+/// How often `work` syncs a manifest: about once for each edit of the catalog.
+uint64_t ManifestSyncsOf(TestEngine* engine, const std::function<void()>& work);
+
 /// Bytes that `work` asks the disk to read and to write. The manifest, which lines of its own
 /// bound, is read by every open.
 struct IoBytes {
