@@ -45,7 +45,7 @@ struct FlushEvent {
   /// Of a row that was written often the memstore has left out older cells already. They count as
   /// neither in nor dropped.
   CellCounts cells = {};
-  uint64_t micros = 0;
+  uint64_t micros = 0;  ///< Of small memstores that were flushed together, each has its part.
   Status status = {};  ///< kNoSpace, kOutOfMemory: the flush is retried, with a new Begin.
 };
 
