@@ -100,6 +100,7 @@ Status TellOfCasts(Database& database, const std::string& table, const IndexOpti
   const IndexColumn& first = index.columns[0];
   QueryOptions query;
   query.use_index = index.name;
+  query.ranges = {{.start = "", .end = std::string(1, '\0')}};  // Planned, but no row is read.
   Predicate present = Predicate::IsNotNull(ColumnText(first)).WithFunctions(first.functions);
   if (!index.where.empty()) {
     ASSIGN_OR_RETURN(Predicate where, Predicate::Parse(index.where));
