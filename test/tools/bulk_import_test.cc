@@ -56,6 +56,17 @@ BOOST_AUTO_TEST_CASE(RowsInAnyOrderAreLoaded) {
   BOOST_CHECK_EQUAL(RunProgram({"verify", path, "--deep"}).exit_code, 0);
 }
 
+// Its records are not malformed: each of them would be refused.
+BOOST_AUTO_TEST_CASE(ATableThatTakesNoLoadIsNamedOnce) {
+  BOOST_REQUIRE_EQUAL(RunProgram({"observers", path, "t", "audit"}).exit_code, 0);
+  const ProgramRun run = Import("id,c\na,1\nb,2\n");
+  BOOST_CHECK_EQUAL(run.exit_code, 2);
+  BOOST_CHECK_EQUAL(run.err,
+                    "tandem: import: table 't' has the observer 'audit', which a load of files "
+                    "would not ask; use Write, or take its observers off first\n");
+  BOOST_CHECK_EQUAL(Count("c IS NOT NULL"), "1\n");
+}
+
 BOOST_AUTO_TEST_CASE(ARecordThatEndsTheImportLoadsNothing) {
   const ProgramRun run = Import("id,c\nm,1\nd,1\nn,1,2\n", {"--batch", "1", "--strict"});
   BOOST_CHECK_EQUAL(run.exit_code, 2);

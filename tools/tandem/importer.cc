@@ -115,6 +115,10 @@ void Importer::AddColumn(const ColumnValue& column) {
 
 Status Importer::Commit() {
   if (pending_.empty()) return {};
+  if (job_.bulk && !load_.has_value()) {
+    // A table that takes no load refuses all records, and none of them is malformed.
+    ASSIGN_OR_RETURN(load_, database_->BeginBulkLoad(job_.table, {.any_order = true}));
+  }
   batch_.Clear();
   for (const Pending& record : pending_) AddToBatch(record);
   Status status = WriteCollected();
@@ -139,11 +143,8 @@ Status Importer::Commit() {
 }
 
 Status Importer::WriteCollected() {
-  if (!job_.bulk) return database_->Write({.durability = Durability::kWritten}, batch_);
-  if (!load_.has_value()) {
-    ASSIGN_OR_RETURN(load_, database_->BeginBulkLoad(job_.table, {.any_order = true}));
-  }
-  return load_->Add(batch_);
+  if (job_.bulk) return load_->Add(batch_);
+  return database_->Write({.durability = Durability::kWritten}, batch_);
 }
 
 Status Importer::CommitOneByOne() {
