@@ -127,8 +127,8 @@ Status CheckType(const format::TableRecord& from, const format::TableRecord& to,
   if (!ours.has_value() || ours == theirs) return {};
   return Status::InvalidArgument(
       "column " + base::Quote(name + ":" + qualifier) + " is " +
-      std::string(ColumnTypeName(*theirs)) + " in table " + base::Quote(from.name) + " and " +
-      std::string(ColumnTypeName(*ours)) + " in table " + base::Quote(to.name));
+      std::string(ColumnTypeName(*theirs)) + " in the exported table " + base::Quote(from.name) +
+      " and " + std::string(ColumnTypeName(*ours)) + " in table " + base::Quote(to.name));
 }
 
 // Whether rows of `from` can be rows of `to`: families by name, types where both declare one.
@@ -136,8 +136,8 @@ Status CheckDefinitions(const format::TableRecord& from, const format::TableReco
   for (const format::FamilyRecord& family : from.families) {
     if (family.dropped || to.FindFamily(family.options.name) != nullptr) continue;
     return Status::InvalidArgument("table " + base::Quote(to.name) + " has no family " +
-                                   base::Quote(family.options.name) + ", which table " +
-                                   base::Quote(from.name) + " has");
+                                   base::Quote(family.options.name) +
+                                   ", which the exported table " + base::Quote(from.name) + " has");
   }
   if (!from.former_row_keys.empty()) {
     return Status::InvalidArgument("the exported table " + base::Quote(from.name) +

@@ -291,10 +291,11 @@ BOOST_AUTO_TEST_CASE(WhatDoesNotFitIsRefusedAndNamed) {
   Create(other);
   const std::string before = StateOf(this);
   BOOST_TEST(AttachTo(this, "no_family").ToString() ==
-             "InvalidArgument: table 'no_family' has no family 'e', which table 't' has");
+             "InvalidArgument: table 'no_family' has no family 'e', which the exported table 't' "
+             "has");
   BOOST_TEST(AttachTo(this, "other_type").ToString() ==
-             "InvalidArgument: column 'd:n' is int64 in table 't' and double in table "
-             "'other_type'");
+             "InvalidArgument: column 'd:n' is int64 in the exported table 't' and "
+             "double in table 'other_type'");
   const std::string refused = AttachTo(this, "no_value").ToString();
   BOOST_TEST(refused.find("InvalidArgument: row 'r1000', column 'e:x', index 'by_x': ") == 0u,
              refused);
