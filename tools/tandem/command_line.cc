@@ -464,7 +464,7 @@ void Grammar::AddSchemaEdits() {
   family->add_option("FAMILY", arguments_.family.family,
                      "add, alter: NAME[,versions=3][,ttl=7d][,compression=none|zstd]\n"
                      "[,block-size=8KiB]; drop: NAME");
-  family->add_flag("--yes", arguments_.family.yes, "drop: do not ask");
+  family->add_flag("--yes", arguments_.family.yes, "alter, drop: do not ask");
   CLI::App* observers = AddVerb("observers", &arguments_.observers);
   observers->add_option("NAME", arguments_.observers.names, "The observers to set, in order");
   observers->add_flag("--none", arguments_.observers.none, "Take all off");
