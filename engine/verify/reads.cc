@@ -9,6 +9,8 @@
 //      files in that order, so that each would cost a block.
 //   3. Some values of each index, seen in the scan, are queried one by one and counted; of an index
 //      over several columns also some values of all of them together. The rest is about its first.
+//      Each query scans the files that lack the index. Where these have many rows, one value of
+//      each kind is queried, and nothing is read in the index's order, which would sort them.
 //
 //   4. Of a partial index its predicate, with and without a condition on its first column, is asked
 //      for through the index and by a scan.
@@ -75,10 +77,26 @@ struct ScannedIndex {
   std::vector<size_t> columns = {};  ///< All of them, in ReadsVerifier::columns_.
   /// Row counts by the index keys of all columns, for those seen first.
   std::map<std::vector<std::string>, uint64_t> samples_of_all = {};
+  /// Many rows lie in files without it, which each query by it scans.
+  bool is_scanned = false;
   uint64_t rows = 0;                        ///< That have the column.
   std::map<std::string, uint64_t> samples;  ///< Row counts by index key, for the values seen first.
   OrderedRows ordered[2] = {{.descending = false}, {.descending = true}};
+  size_t samples_max() const { return is_scanned ? 1 : kSampledValues; }
 };
+
+/// Whether more rows than are read in its order lie in files without a section of the index that
+/// can be read.
+bool IsScanned(const TableView& view, const format::IndexRecord& index) {
+  uint64_t rows = 0;
+  for (const auto& region : view.regions) {
+    for (const FileSlice& slice : region->files) {
+      const Result<format::IndexSection*> section = slice.file->store().Index(index.id);
+      if (!section.has_value() || *section == nullptr) rows += slice.high - slice.low;
+    }
+  }
+  return rows > kOrderedRowsMax;
+}
 
 /// The rows whose value in `column` has the index key `key`. Infinity has no literal: it is what
 /// compares beyond the largest finite number.
@@ -133,6 +151,10 @@ class ReadsVerifier {
     if (column.record.is_of_row_key()) return std::string(format::kRowKeyColumn);
     return column.family + ":" + column.record.qualifier;
   }
+  /// Whether its order is read. Rows have none by several values.
+  bool HasOrder(size_t which) const {
+    return !indexes_[which].is_scanned && !format::IsMultiValued(columns_[which].record);
+  }
   Predicate IsNotNull(size_t which) const {
     const format::IndexColumnRecord& column = columns_[which].record;
     return Predicate::IsNotNull(ColumnName(which)).WithFunctions(column.functions).As(column.type);
@@ -164,6 +186,7 @@ Status ReadsVerifier::CompareAll() {
     }
     ScannedIndex& index = indexes_.emplace_back();
     index.record = &record;
+    index.is_scanned = IsScanned(view_, record);
     index.columns.push_back(columns_.size());
     columns_.push_back(SeenOf(record.columns[0]));
   }
@@ -177,7 +200,7 @@ Status ReadsVerifier::CompareAll() {
   for (size_t which = 0; which < indexes_.size(); ++which) {
     findings_.set_topic({"index", FindingEffect::kDerived});
     for (OrderedRows& ordered : indexes_[which].ordered) {
-      if (format::IsMultiValued(columns_[which].record)) break;  // Rows have no order by it.
+      if (!HasOrder(which)) break;
       RETURN_IF_ERROR(ReadInIndexOrder(which, &ordered));
     }
     RETURN_IF_ERROR(CompareKeyOrder(which));
@@ -288,7 +311,7 @@ void ReadsVerifier::NoteValues(const SeenRow& row) {
 
 // A value is counted from its first row on or not at all.
 void ReadsVerifier::NoteValue(const std::string& key, ScannedIndex* index) {
-  if (index->samples.size() < kSampledValues) index->samples.try_emplace(key, 0);
+  if (index->samples.size() < index->samples_max()) index->samples.try_emplace(key, 0);
   const auto sample = index->samples.find(key);
   if (sample != index->samples.end()) ++sample->second;
 }
@@ -300,7 +323,8 @@ void ReadsVerifier::NoteValuesOfAll(const SeenRow& row, ScannedIndex* index) {
     if (!key.has_value()) return;
     keys.push_back(*key);
   }
-  if (index->samples_of_all.size() < kSampledValues) index->samples_of_all.try_emplace(keys, 0);
+  const size_t samples_max = index->samples_max();
+  if (index->samples_of_all.size() < samples_max) index->samples_of_all.try_emplace(keys, 0);
   const auto sample = index->samples_of_all.find(keys);
   if (sample != index->samples_of_all.end()) ++sample->second;
 }
@@ -378,7 +402,7 @@ Status ReadsVerifier::CompareKeyOrder(size_t which) {
                   (same_key ? " with other cells" : ""));
     return {};
   }
-  if (!format::IsMultiValued(columns_[which].record)) CompareOrdered(index);
+  if (HasOrder(which)) CompareOrdered(index);
   return {};
 }
 
