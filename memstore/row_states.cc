@@ -4,6 +4,7 @@
 #include "memstore/row_states.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -82,14 +83,19 @@ class StatesStream final : public format::CellStream {
 
 }  // namespace
 
+// A state is the recent cells up to a tree, and the tree. What a snapshot sees that is older than
+// the one before, but not than its tree, is a part of that state. So a row costs a look for each
+// tree that a snapshot sees, however many snapshots there are.
 RowStates::RowStates(const MemRow* row, std::span<const format::SequenceNumber> snapshots) {
   uint64_t looked_at = 0;
-  const auto add = [&](format::SequenceNumber sequence) {
+  format::SequenceNumber sequence = format::kSequenceMax;
+  while (true) {
     const RowTreeView tree = Memstore::RecentCells(row, sequence, &recent_, &looked_at);
     if (tree.root != nullptr) roots_.push_back(tree.root);
-  };
-  add(format::kSequenceMax);
-  for (const format::SequenceNumber snapshot : snapshots) add(snapshot);
+    const auto next = std::lower_bound(snapshots.begin(), snapshots.end(), tree.last);
+    if (next == snapshots.begin()) break;  // Also where no tree is left: 0 is before all of them.
+    sequence = *std::prev(next);
+  }
   std::sort(roots_.begin(), roots_.end());
   roots_.erase(std::unique(roots_.begin(), roots_.end()), roots_.end());
   SortUnique(0, &recent_);

@@ -17,7 +17,7 @@ namespace tandem::engine {
 /// Threads: one at a time. Lifetime: the memstore outlives it and its streams.
 class RowStates {
  public:
-  /// The states of a row at the latest sequence and at `snapshots`.
+  /// The states of a row at the latest sequence and at `snapshots`, which rise.
   RowStates(const MemRow* row, std::span<const format::SequenceNumber> snapshots);
 
   /// An upper bound on the number of its cells.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,9 +98,9 @@ class HotTable {
   /// Of the last operation.
   format::SequenceNumber sequence() const { return format::SequenceNumber(sequence_); }
   uint64_t memstore_count() const { return memstores_.size(); }
-  /// What a flush of the last memstore reads of the row.
-  uint64_t FlushedCells() const {
-    return engine::RowStates(memstores_.back()->Find("r"), {}).size();
+  /// What a flush of the last memstore reads of the row, beside `snapshots`.
+  uint64_t FlushedCells(std::span<const format::SequenceNumber> snapshots = {}) const {
+    return engine::RowStates(memstores_.back()->Find("r"), snapshots).size();
   }
 
  private:

@@ -2,8 +2,10 @@
 // logarithm of its updates, and a flush at what somebody still sees.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <vector>
 
 #include "engine/commit/group_writes.h"
+#include "test/allocations/allocations.h"
 #include "test/engine/hot_table.h"
 #include "test/growth/growth.h"
 
@@ -99,6 +101,23 @@ BOOST_AUTO_TEST_CASE(AFlushReadsWhatIsSeen) {
            HotTable table(1);
            PutTimes(&table, n);
            return table.FlushedCells();
+         }});
+}
+
+BOOST_AUTO_TEST_CASE(SnapshotsThatSeeTheSameAreNotCollected) {
+  Check({.cost = "bytes allocated by a flush for a row put 4096 times, beside n later snapshots",
+         .n = 256,
+         .bound = AtMost(65'536),
+         .measure = [](uint64_t n) {
+           HotTable table(1);
+           PutTimes(&table, 4096);
+           std::vector<format::SequenceNumber> snapshots;
+           for (uint64_t i = 0; i < n; ++i) {
+             snapshots.emplace_back(table.sequence().value + i);
+           }
+           const uint64_t before = ThisThreadsAllocations().bytes;
+           BOOST_CHECK_LE(table.FlushedCells(snapshots), 34u);
+           return static_cast<double>(ThisThreadsAllocations().bytes - before);
          }});
 }
 
