@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@ namespace tandem::tools {
 namespace {
 
 constexpr int64_t kLookAgainMicros = 20'000;
+constexpr uint64_t kStillLooksMax = 50;
 
 constexpr std::string_view kActions[] = {"create", "drop",  "build", "list",
                                          "verify", "stats", "advise"};
@@ -214,6 +216,40 @@ const IndexInfo& InfoOf(const TableInfo& table, std::string_view name) {
       table.indexes, [name](const IndexInfo& index) { return index.options.name == name; });
 }
 
+// Remembers why a file of the table could not be rewritten. The engine tries such a file once.
+class RewriteFailure final : public EventListener {
+ public:
+  explicit RewriteFailure(std::string table) : table_(std::move(table)) {}
+  void OnCompactionEnd(const CompactionEvent& event) override {
+    const StatusCode code = event.status.code();
+    if (code != StatusCode::kCorruption && code != StatusCode::kUnsupported) return;
+    if (event.table != table_) return;
+    const std::lock_guard lock(mutex_);
+    status_ = event.status;
+  }
+  Status Get() const {
+    const std::lock_guard lock(mutex_);
+    return status_;
+  }
+
+ private:
+  const std::string table_;
+  mutable std::mutex mutex_;
+  Status status_;
+};
+
+// Whether a build that has come no further for some looks has ended, with files left that cannot
+// be rewritten: their error.
+Status CheckGoesOn(Database& database, const RewriteFailure& failure, const IndexInfo& index) {
+  const Status status = failure.Get();
+  if (status.ok()) return status;
+  ASSIGN_OR_RETURN(const DatabaseInfo info, database.Info());
+  if (!info.jobs.empty()) return {};
+  return Status(status.code(),
+                Format("{} of {} files stay without the index and are read whole: {}",
+                       index.files_without, index.files, status.message()));
+}
+
 // The engine rewrites files in the background; this waits until none is older than the index. What
 // is done when it is interrupted stays.
 Result<ExitCode> Build(const IndexVerbOptions& options, const Context& context) {
@@ -222,13 +258,16 @@ Result<ExitCode> Build(const IndexVerbOptions& options, const Context& context) 
     ASSIGN_OR_RETURN(rate, ParseSize(options.rate));
     if (rate == 0) return Status::InvalidArgument("index build: --rate is 0");
   }
+  const auto failure = std::make_shared<RewriteFailure>(options.table);
+  Context watched = context;
+  watched.listener = failure;
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> database,
-                   OpenForBuilding(options.path, context, rate));
+                   OpenForBuilding(options.path, watched, rate));
   ASSIGN_OR_RETURN(TableInfo table, FindTable(*database, options.table));
   RETURN_IF_ERROR(CheckIndexName(table, options.index));
   RETURN_IF_ERROR(database->Flush(table.options.name));
   Progress progress(context);
-  uint64_t all_bytes = 0;
+  uint64_t all_bytes = 0, last_bytes = 0, still_looks = 0;
   while (true) {
     const IndexInfo& index = InfoOf(table, options.index);
     if (!index.unusable.empty()) {
@@ -244,6 +283,13 @@ Result<ExitCode> Build(const IndexVerbOptions& options, const Context& context) 
                                      index.files_without, index.files));
       RETURN_IF_ERROR(database->Close());
       return ExitCode::kInterrupted;
+    }
+    still_looks = index.bytes_older == last_bytes ? still_looks + 1 : 0;
+    last_bytes = index.bytes_older;
+    if (still_looks > kStillLooksMax) {
+      const Status status = CheckGoesOn(*database, *failure, index);
+      if (!status.ok()) progress.Wipe();
+      RETURN_IF_ERROR(status);
     }
     context.clock->SleepMicros(kLookAgainMicros);
     ASSIGN_OR_RETURN(table, FindTable(*database, options.table));
