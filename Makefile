@@ -6,6 +6,8 @@
 #   make asan tsan  tests under a sanitizer  make analyze   clang's thread-safety analysis
 #   make stress-tsan  threads on one database under ThreadSanitizer, STRESS_SECONDS=
 #   make fuzz       every decoder, 20 s each make bench     Tandem beside its peers
+#   make bench-large   one long load of Tandem, ROWS=100000000: rates, runs, memory, stalls, queries, a kill
+#   make bench-growth  loads of several sizes with 64 MiB beside RocksDB, ROWS=500000,2000000
 #   make damage-peers  flipped bits and cuts, Tandem beside RocksDB and LevelDB
 #   make reliability  crashes, faults, damage: SUITES= and MINUTES= choose; docs/testing.md
 #   make mutation   planted bugs: do the suites find them? PICK=5 or NAMES= choose

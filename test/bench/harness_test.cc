@@ -1,13 +1,10 @@
 // The benchmark program itself, on a few rows: every phase of every engine that was built. Figures
 // of so few rows mean nothing; what counts is that engines agree and that results can be read.
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
+#include "test/bench/bench_program.h"
 #include "test/support/temporary_directory.h"
 #include "tools/bench/compare.h"
 #include "tools/bench/json_file.h"
@@ -15,30 +12,6 @@
 
 namespace tandem::bench {
 namespace {
-
-// Beside the program that the other tests run.
-std::string ProgramPath() {
-  const char* tandem = std::getenv("TANDEM");
-  const std::filesystem::path path = tandem == nullptr ? "build/tandem" : tandem;
-  return (path.parent_path() / "tandem_bench").string();
-}
-
-struct ProgramRun {
-  int exit_code;
-  std::string output;  ///< Both streams.
-};
-
-ProgramRun RunProgram(const std::string& arguments) {
-  std::FILE* pipe = popen(("'" + ProgramPath() + "' " + arguments + " 2>&1").c_str(), "r");
-  BOOST_REQUIRE(pipe != nullptr);
-  ProgramRun run;
-  char buffer[4096];
-  while (const size_t count = std::fread(buffer, 1, sizeof buffer, pipe))
-    run.output.append(buffer, count);
-  const int status = pclose(pipe);
-  run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return run;
-}
 
 // Whether `series` has a value of this phase for the engine.
 bool Has(const std::vector<Series>& all, const std::string& engine, const Phase& phase) {
@@ -94,7 +67,7 @@ BOOST_AUTO_TEST_CASE(CompareExitsWithEightOnARegression) {
     Arguments arguments;
     arguments.engines = {"tandem"};
     const std::string path = folder.Path(name);
-    WriteFile(path, ToJson(arguments, figures, {}));
+    WriteFile(path, ToJson(arguments, Phases(), figures, {}));
     return "'" + path + "'";
   };
   const std::string fast = write("fast.json", 1000), slow = write("slow.json", 500);

@@ -8,13 +8,22 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "tools/bench/peers.h"
 #include "tools/bench/phases.h"
+#include "tools/bench/size_phases.h"
+#include "tools/bench/work_directory.h"
 
 namespace tandem::bench {
 
 namespace {
+
+// W1's scattered numbers and the shares of its queries hold between these.
+constexpr uint64_t kRowsMin = 1000, kRowsMax = 1'000'000'000;
+constexpr uint64_t kRowsOfLarge = 100'000'000;
+constexpr uint64_t kSizesOfGrowth[] = {500'000, 2'000'000, 8'000'000, 32'000'000};
+constexpr uint64_t kMemoryMibOfGrowth = 64;
 
 std::string Join(const std::vector<std::string>& names) {
   std::string text;
@@ -50,6 +59,18 @@ std::vector<std::string> Split(const std::string& list) {
   return parts;
 }
 
+// An ascending list of different numbers.
+std::vector<uint64_t> ParseSizes(const std::string& name, const std::string& list) {
+  std::vector<uint64_t> sizes;
+  for (const std::string& text : Split(list)) {
+    const uint64_t size = ParseNumber<uint64_t>(name, text, kRowsMin, kRowsMax);
+    if (!sizes.empty() && size <= sizes.back())
+      Refuse(name + ": expected rising numbers, found '" + list + "'");
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
 void CheckNames(const std::vector<std::string>& names, const std::vector<std::string>& known,
                 const std::string& what) {
   for (const std::string& name : names) {
@@ -58,12 +79,60 @@ void CheckNames(const std::vector<std::string>& names, const std::vector<std::st
   }
 }
 
+// Whether the command takes the option. Those of processes that measure are of kRounds.
+bool Takes(Command command, const std::string& option) {
+  const std::set<std::string> large = {"--rows", "--memory-mib", "--directory", "--json"};
+  const std::set<std::string> growth = {"--sizes", "--engines", "--memory-mib", "--directory",
+                                        "--json"};
+  if (command == Command::kLarge) return large.contains(option);
+  return command == Command::kGrowth ? growth.contains(option) : option != "--sizes";
+}
+
+void SetDefaults(Command command, Arguments* arguments) {
+  arguments->engines = BuiltEngines();
+  arguments->phases = Families();
+  if (command == Command::kRounds) {
+    arguments->directory = std::filesystem::temp_directory_path();
+    return;
+  }
+  arguments->rounds = 1;
+  if (command == Command::kLarge) {
+    arguments->rows = kRowsOfLarge;
+    arguments->engines = {"tandem"};
+    return;
+  }
+  arguments->sizes.assign(std::begin(kSizesOfGrowth), std::end(kSizesOfGrowth));
+  arguments->memory_mib = kMemoryMibOfGrowth;
+  std::erase_if(arguments->engines, [](const std::string& engine) { return !CanGrow(engine); });
+}
+
+// What one option alone does not show.
+void CheckTogether(Command command, const Arguments& arguments) {
+  CheckNames(arguments.engines, BuiltEngines(), "engine");
+  CheckNames(arguments.phases, Families(), "phases");
+  if (command == Command::kRounds) return;
+  if (command == Command::kLarge && arguments.rows < kRowsOfLargeMin) {
+    Refuse("--rows: expected at least " + std::to_string(kRowsOfLargeMin) + " for " +
+           std::to_string(kLoadParts) + " parts, found " + std::to_string(arguments.rows));
+  }
+  if (command == Command::kGrowth && arguments.sizes.size() < 2)
+    Refuse("--sizes: expected at least two, to compare them");
+  for (const std::string& engine : arguments.engines) {
+    if (!CanGrow(engine)) Refuse("growth: expected tandem or rocksdb, found '" + engine + "'");
+  }
+  const std::string problem = ProblemOfDirectory(arguments.directory);
+  if (!problem.empty()) Refuse("--directory: " + problem);
+}
+
 }  // namespace
 
 std::string UsageText() {
   return "usage: tandem_bench [--rows N] [--rounds N] [--engines A,B] [--phases A,B] [--seconds "
          "S]\n"
          "                    [--cache-mib N] [--directory DIR] [--json FILE]\n"
+         "       tandem_bench large [--rows N] [--memory-mib N] [--directory DIR] [--json FILE]\n"
+         "       tandem_bench growth [--sizes N,N] [--engines A,B] [--memory-mib N]\n"
+         "                    [--directory DIR] [--json FILE]     DIR: new or empty\n"
          "       tandem_bench compare BEFORE.json AFTER.json\n"
          "       tandem_bench contents FILE [DIRECTORY]     the large set\n"
          "engines in this build:" +
@@ -74,11 +143,9 @@ bool Arguments::Wants(const std::string& family) const {
   return std::find(phases.begin(), phases.end(), family) != phases.end();
 }
 
-Arguments ParseArguments(const std::vector<std::string>& words) {
+Arguments ParseArguments(const std::vector<std::string>& words, Command command) {
   Arguments arguments;
-  arguments.engines = BuiltEngines();
-  arguments.phases = Families();
-  arguments.directory = std::filesystem::temp_directory_path();
+  SetDefaults(command, &arguments);
   using Take = std::function<void(const std::string&, const std::string&)>;
   const auto text = [](std::string* target) -> Take {
     return [target](const std::string&, const std::string& value) { *target = value; };
@@ -87,11 +154,12 @@ Arguments ParseArguments(const std::vector<std::string>& words) {
     return [target](const std::string&, const std::string& value) { *target = Split(value); };
   };
   const std::map<std::string, Take> options = {
-      // W1's scattered numbers and the shares of its queries hold between these.
       {"--rows",
        [&](const auto& name, const auto& value) {
-         arguments.rows = ParseNumber<uint64_t>(name, value, 1000, 1'000'000'000);
+         arguments.rows = ParseNumber<uint64_t>(name, value, kRowsMin, kRowsMax);
        }},
+      {"--sizes",
+       [&](const auto& name, const auto& value) { arguments.sizes = ParseSizes(name, value); }},
       {"--rounds",
        [&](const auto& name, const auto& value) {
          arguments.rounds = ParseNumber<int>(name, value, 1, 1000);
@@ -103,6 +171,10 @@ Arguments ParseArguments(const std::vector<std::string>& words) {
       {"--cache-mib",
        [&](const auto& name, const auto& value) {
          arguments.cache_mib = ParseNumber<uint64_t>(name, value, 8, 1 << 20);
+       }},
+      {"--memory-mib",
+       [&](const auto& name, const auto& value) {
+         arguments.memory_mib = ParseNumber<uint64_t>(name, value, 8, 1 << 20);
        }},
       {"--item",
        [&](const auto& name, const auto& value) {
@@ -117,12 +189,12 @@ Arguments ParseArguments(const std::vector<std::string>& words) {
       {"--path", text(&arguments.path)}};
   for (size_t i = 0; i < words.size(); i += 2) {
     const auto option = options.find(words[i]);
-    if (option == options.end()) Refuse("unknown argument '" + words[i] + "'");
+    if (option == options.end() || !Takes(command, words[i]))
+      Refuse("unknown argument '" + words[i] + "'");
     if (i + 1 == words.size()) Refuse(words[i] + ": expected a value after it");
     option->second(words[i], words[i + 1]);
   }
-  CheckNames(arguments.engines, BuiltEngines(), "engine");
-  CheckNames(arguments.phases, Families(), "phases");
+  CheckTogether(command, arguments);
   return arguments;
 }
 

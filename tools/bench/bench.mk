@@ -20,6 +20,19 @@ bench:
 	@$(BUILD)/tandem_bench --rows $(ROWS) --rounds $(ROUNDS) $(ENGINES:%=--engines %) \
 	  $(PHASES:%=--phases %) $(JSON:%=--json %)
 
+# One long load of Tandem, with queries and a kill; loads of several sizes beside RocksDB. DIRECTORY=, which has to be
+# empty or new, MEMORY= in MiB and JSON= choose otherwise, ENGINES= of growth. 100 million rows need about 60 GB.
+.PHONY: bench-large bench-growth
+bench-large: ROWS = 100000000
+bench-growth: ROWS = 500000,2000000,8000000,32000000
+bench-large bench-growth:
+	$(INSTALL) $(PACKAGES_BUILD)
+	@$(if $(filter bench-growth,$@),$(DEPENDENCIES) librocksdb-dev || echo "$@: goes on without RocksDB")
+	@$(MAKE) --no-print-directory $(BUILD)/tandem_bench
+	@$(BUILD)/tandem_bench $(@:bench-%=%) $(if $(filter bench-large,$@),--rows,--sizes) $(ROWS) \
+	  $(MEMORY:%=--memory-mib %) $(DIRECTORY:%=--directory %) $(JSON:%=--json %) \
+	  $(if $(filter bench-growth,$@),$(ENGINES:%=--engines %))
+
 $(BUILD)/tandem_bench: $(BENCH_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(TOOL_LIBS) $(PEER_LIBS)

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+
 #include "tools/bench/peer.h"
 #include "tools/bench/usage.h"
 
@@ -29,9 +31,14 @@ std::string ReadAll(int from) {
   return text;
 }
 
+bool EndedSo(int status, ProcessEnd end) {
+  if (end == ProcessEnd::kKill) return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 }  // namespace
 
-FinishedProcess RunProcess(const std::vector<std::string>& words) {
+FinishedProcess RunProcess(const std::vector<std::string>& words, ProcessEnd end) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) Fail("no pipe for " + words[0]);
   const double begin = SecondsNow();
@@ -44,7 +51,7 @@ FinishedProcess RunProcess(const std::vector<std::string>& words) {
   close(ends[0]);
   int status = 0;
   rusage usage = {};
-  if (wait4(child, &status, 0, &usage) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+  if (wait4(child, &status, 0, &usage) != child || !EndedSo(status, end))
     Fail(words[0] + " " + (words.size() > 1 ? words[1] : "") + " failed");
   process.seconds = SecondsNow() - begin;
   const auto seconds_of = [](const timeval& time) {

@@ -14,8 +14,12 @@ struct FinishedProcess {
   uint64_t peak_bytes = 0;  ///< The most memory that was resident, mapped files included.
 };
 
+/// How a process has to end: with exit code 0, or by SIGKILL.
+enum class ProcessEnd : uint8_t { kExit, kKill };
+
 /// Runs words[0], a path, with the rest as arguments. Ends this process when that one cannot be
-/// started or does not exit with 0.
-FinishedProcess RunProcess(const std::vector<std::string>& words);
+/// started or ends otherwise.
+FinishedProcess RunProcess(const std::vector<std::string>& words,
+                           ProcessEnd end = ProcessEnd::kExit);
 
 }  // namespace tandem::bench

@@ -108,6 +108,10 @@ double ZstdRate() {
 
 }  // namespace
 
+uint64_t DeviceFileBytes(uint64_t rows) {
+  return std::clamp<uint64_t>(rows * 512, 4 << 20, 256 << 20);
+}
+
 Device MeasureDevice(const std::string& directory, uint64_t file_bytes) {
   const std::string path = directory + "/tandem-bench-device-" + std::to_string(getpid());
   std::filesystem::remove_all(path);

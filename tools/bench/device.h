@@ -15,6 +15,8 @@ struct Device {
   double zstd_bytes = 0;         ///< Raw bytes per second out of zstd, 8 KiB of W1's rows a block.
 };
 
+/// Of the file that it is measured on: about the size of the data, within bounds.
+uint64_t DeviceFileBytes(uint64_t rows);
 /// Measures with a file of `file_bytes` in `directory`, which is removed again. Takes a second or
 /// two. Ends the process when the file cannot be made.
 Device MeasureDevice(const std::string& directory, uint64_t file_bytes);

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <utility>
 #include <thread>
 
 #include "tools/bench/disk_size.h"
@@ -131,19 +133,6 @@ void MeasureCommitsBy(int threads, double seconds, Peer* peer) {
   Print(syncs);
 }
 
-// Opens the database and gets a row, without which some engines would not have opened a file.
-Figure TimeOpen(const Arguments& arguments, const std::string& key) {
-  Consumer consumer;
-  const Usage begin = UsageNow();
-  const auto peer = OpenPeer(arguments.engine, {.path = arguments.path});
-  peer->Get(key, &consumer);
-  Figure figure = FigureBetween("", begin, UsageNow());
-  figure.items = 1;
-  figure.value = figure.seconds * 1e3;
-  figure.proof = ProofOf(consumer);
-  return figure;
-}
-
 uint64_t LoggedRows(const Arguments& arguments) {
   return std::min(arguments.rows, kLogBytes / kLoggedRowBytes);
 }
@@ -195,29 +184,38 @@ void MeasureCommits(const Arguments& arguments) {
   for (const int threads : {1, 8, 32}) MeasureCommitsBy(threads, arguments.seconds * 5, peer.get());
 }
 
-void MeasureTails(const Arguments& arguments) {
-  const W1 w1(arguments.rows);
-  const auto peer = OpenPeer(arguments.engine, {.path = arguments.path});
-  const auto writer = peer->NewWriter();
+void LoadTimed(const W1& w1, uint64_t begin, uint64_t end, Writer* writer,
+               std::vector<float>* micros) {
   std::vector<W1Row> batch(kBatchRows);
-  std::vector<double> micros;
-  const Usage begin = UsageNow();
-  for (uint64_t first = 0; first < w1.rows(); first += batch.size()) {
-    batch.resize(std::min<uint64_t>(batch.size(), w1.rows() - first));
+  for (uint64_t first = begin; first < end; first += batch.size()) {
+    batch.resize(std::min<uint64_t>(batch.size(), end - first));
     for (size_t i = 0; i < batch.size(); ++i) w1.Row(first + i, &batch[i]);
     const double start = SecondsNow();
     for (const W1Row& row : batch) writer->Insert(row);
     writer->Commit();
-    micros.push_back((SecondsNow() - start) * 1e6);
+    micros->push_back(static_cast<float>((SecondsNow() - start) * 1e6));
   }
+}
+
+void PrintTails(Figure of, std::vector<float> micros) {
   std::sort(micros.begin(), micros.end());
-  Figure figure = FigureBetween("batch, 99.9 %", begin, UsageNow());
-  figure.items = micros.size();
-  figure.value = micros[micros.size() - 1 - micros.size() / 1000];
-  Print(figure);
-  figure.phase = "batch, longest";
-  figure.value = micros.back();
-  Print(figure);
+  of.items = micros.size();
+  of.phase = "batch, 99.9 %";
+  of.value = micros[micros.size() - 1 - micros.size() / 1000];
+  Print(of);
+  of.phase = "batch, longest";
+  of.value = micros.back();
+  Print(of);
+}
+
+void MeasureTails(const Arguments& arguments) {
+  const W1 w1(arguments.rows);
+  const auto peer = OpenPeer(arguments.engine, {.path = arguments.path});
+  const auto writer = peer->NewWriter();
+  std::vector<float> micros;
+  const Usage begin = UsageNow();
+  LoadTimed(w1, 0, w1.rows(), writer.get(), &micros);
+  PrintTails(FigureBetween("", begin, UsageNow()), std::move(micros));
 }
 
 void MeasureLarge(const Arguments& arguments) {
@@ -233,6 +231,22 @@ void MeasureLarge(const Arguments& arguments) {
   MeasureRead(gets, peer.get(), arguments.seconds);
 }
 
+Figure TimeOpen(const Arguments& arguments, const std::string& key,
+                std::optional<EngineState>* state) {
+  Consumer consumer;
+  const Usage begin = UsageNow();
+  const auto peer = OpenPeer(arguments.engine, {.path = arguments.path,
+                                                .memory_bytes = arguments.memory_mib << 20,
+                                                .watched = state != nullptr});
+  peer->Get(key, &consumer);
+  Figure figure = FigureBetween("", begin, UsageNow());
+  if (state != nullptr) *state = peer->State();
+  figure.items = 1;
+  figure.value = figure.seconds * 1e3;
+  figure.proof = ProofOf(consumer);
+  return figure;
+}
+
 void MeasureOpen(const Arguments& arguments) {
   const W1 w1(1);
   std::vector<Figure> opens;
@@ -245,20 +259,23 @@ void MeasureOpen(const Arguments& arguments) {
   Print(figure);
 }
 
-void WriteAndDie(const Arguments& arguments) {
+void LoadAndDie(const Arguments& arguments, uint64_t first, uint64_t rows) {
   const W1 w1(1);
-  const auto peer = OpenPeer(arguments.engine, {.path = arguments.path});
+  const auto peer = OpenPeer(
+      arguments.engine, {.path = arguments.path, .memory_bytes = arguments.memory_mib << 20});
   const auto writer = peer->NewWriter();
-  const uint64_t rows = LoggedRows(arguments);
   W1Row row;
   for (uint64_t i = 0; i < rows; ++i) {
-    w1.Row(i, &row);
+    w1.Row(first + i, &row);
     writer->Insert(row);
     if ((i + 1) % kBatchRows == 0 || i + 1 == rows) writer->Commit();
   }
   std::fflush(stdout);
   (void)std::raise(SIGKILL);
+  std::abort();  // Unreachable.
 }
+
+void WriteAndDie(const Arguments& arguments) { LoadAndDie(arguments, 0, LoggedRows(arguments)); }
 
 void MeasureReopen(const Arguments& arguments) {
   const W1 w1(1);

@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "tools/bench/peer.h"
-#include "tools/bench/phases.h"
 #include "tools/tandem/json.h"
 
 namespace tandem::bench {
@@ -102,7 +101,7 @@ void AddValue(const Phase& phase, double value, JsonWriter* json) {
   if (IsRate(phase.unit)) AddNumber("items_per_second", value, json);
 }
 
-void AddIteration(const Figure& figure, size_t rounds, JsonWriter* json) {
+void AddIteration(const Phase& phase, const Figure& figure, size_t rounds, JsonWriter* json) {
   const double items = static_cast<double>(std::max<uint64_t>(1, figure.items));
   json->BeginObject();
   AddName(figure, "", "iteration", json);
@@ -113,14 +112,14 @@ void AddIteration(const Figure& figure, size_t rounds, JsonWriter* json) {
   AddNumber("real_time", figure.seconds * 1e9 / items, json);
   AddNumber("cpu_time", figure.cpu_seconds * 1e9 / items, json);
   AddText("time_unit", "ns", json);
-  AddValue(*FindPhase(figure.phase), figure.value, json);
+  AddValue(phase, figure.value, json);
   AddCount("read_bytes", figure.read_bytes, json);
   AddCount("written_bytes", figure.written_bytes, json);
   AddCount("peak_memory_bytes", figure.peak_bytes, json);
   json->EndObject();
 }
 
-void AddMedian(const std::vector<const Figure*>& rounds, JsonWriter* json) {
+void AddMedian(const Phase& phase, const std::vector<const Figure*>& rounds, JsonWriter* json) {
   const auto median = [&](auto value_of) {
     std::vector<double> values;
     for (const Figure* figure : rounds) values.push_back(value_of(*figure));
@@ -139,8 +138,7 @@ void AddMedian(const std::vector<const Figure*>& rounds, JsonWriter* json) {
   AddNumber("real_time", median([&](const Figure& f) { return per_item(f, f.seconds); }), json);
   AddNumber("cpu_time", median([&](const Figure& f) { return per_item(f, f.cpu_seconds); }), json);
   AddText("time_unit", "ns", json);
-  AddValue(*FindPhase(rounds.front()->phase), median([](const Figure& f) { return f.value; }),
-           json);
+  AddValue(phase, median([](const Figure& f) { return f.value; }), json);
   json->EndObject();
 }
 
@@ -164,18 +162,19 @@ std::string ValueOf(const std::vector<tools::Field>& fields, std::string_view na
 
 }  // namespace
 
-std::string ToJson(const Arguments& arguments, const Figures& figures, const Device& device) {
+std::string ToJson(const Arguments& arguments, const std::vector<Phase>& phases,
+                   const Figures& figures, const Device& device) {
   JsonWriter json;
   json.BeginObject();
   AddContext(arguments, device, &json);
   json.Key("benchmarks");
   json.BeginArray();
-  for (const Phase& phase : Phases()) {
+  for (const Phase& phase : phases) {
     for (const std::string& engine : arguments.engines) {
       const std::vector<const Figure*> rounds = figures.Of(phase.name, engine);
       if (rounds.empty()) continue;
-      for (const Figure* figure : rounds) AddIteration(*figure, rounds.size(), &json);
-      AddMedian(rounds, &json);
+      for (const Figure* figure : rounds) AddIteration(phase, *figure, rounds.size(), &json);
+      AddMedian(phase, rounds, &json);
     }
   }
   json.EndArray();

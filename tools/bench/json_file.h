@@ -9,10 +9,13 @@
 #include "tools/bench/arguments.h"
 #include "tools/bench/device.h"
 #include "tools/bench/figures.h"
+#include "tools/bench/phases.h"
 
 namespace tandem::bench {
 
-std::string ToJson(const Arguments& arguments, const Figures& figures, const Device& device);
+/// Of each of `phases` that was measured, in this order.
+std::string ToJson(const Arguments& arguments, const std::vector<Phase>& phases,
+                   const Figures& figures, const Device& device);
 /// Ends the process when the file cannot be written.
 void WriteFile(const std::string& path, const std::string& text);
 

@@ -2,7 +2,6 @@
 //
 // It starts itself for every engine and group of phases, collects what those processes print, and
 // reports. Every engine has to return the same rows: a difference is a failure (exit 8).
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -10,6 +9,8 @@
 #include "tools/bench/compare.h"
 #include "tools/bench/contents_peer.h"
 #include "tools/bench/device.h"
+#include "tools/bench/growth.h"
+#include "tools/bench/large_load.h"
 #include "tools/bench/peers.h"
 #include "tools/bench/report.h"
 #include "tools/bench/rounds.h"
@@ -27,15 +28,10 @@ void TellOfAbsentEngines() {
   }
 }
 
-// The device is measured on a file of about the size of the data, within bounds.
-uint64_t DeviceFileBytes(const Arguments& arguments) {
-  return std::clamp<uint64_t>(arguments.rows * 512, 4 << 20, 256 << 20);
-}
-
 int Run(const Arguments& arguments) {
   TellOfAbsentEngines();
   std::filesystem::create_directories(arguments.directory);
-  const Device device = MeasureDevice(arguments.directory, DeviceFileBytes(arguments));
+  const Device device = MeasureDevice(arguments.directory, DeviceFileBytes(arguments.rows));
   std::fprintf(stderr, "%s\n", DescribeDevice(device).c_str());
   const Figures figures =
       RunRounds(arguments, std::filesystem::read_symlink("/proc/self/exe").string());
@@ -55,6 +51,8 @@ int Main(const std::vector<std::string>& words) {
     return kUsageExitCode;
   }
   if (!words.empty() && words[0].starts_with("contents")) return RunContents(words);
+  if (!words.empty() && words[0] == "large") return RunLargeLoad({words.begin() + 1, words.end()});
+  if (!words.empty() && words[0] == "growth") return RunGrowth({words.begin() + 1, words.end()});
   const Arguments arguments = ParseArguments(words);
   cache_bytes = arguments.cache_mib << 20;
   if (arguments.child.empty()) return Run(arguments);

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,12 @@ std::vector<NamedRead> ColdReadsOf(const W1& w1);
 
 /// Inserts all rows in batches of kBatchRows.
 void Load(const W1& w1, Peer* peer);
+/// Inserts the rows from `begin` to before `end` in such batches, and adds to `micros` what each
+/// batch took without the making of its rows.
+void LoadTimed(const W1& w1, uint64_t begin, uint64_t end, Writer* writer,
+               std::vector<float>* micros);
+/// Prints what all but one of a thousand batches took at most, and the longest. `of` is their time.
+void PrintTails(Figure of, std::vector<float> micros);
 /// Threads that insert rows of their own, beyond the first 2^28, and commit each by itself. Returns
 /// how many they committed.
 uint64_t InsertRows(int threads, double seconds, Peer* peer);
@@ -48,6 +55,13 @@ Figure FigureBetween(const std::string& phase, const Usage& begin, const Usage& 
 /// Prints `items` per second as the figure's value.
 void PrintRate(Figure figure, uint64_t items);
 void Print(const Figure& figure);
+
+/// Opens the database and gets a row, without which some engines would not have opened a file.
+/// `*state`, unless null, is how it stands then.
+Figure TimeOpen(const Arguments& arguments, const std::string& key,
+                std::optional<EngineState>* state = nullptr);
+/// Inserts rows and leaves a log behind by killing this process.
+[[noreturn]] void LoadAndDie(const Arguments& arguments, uint64_t first, uint64_t rows);
 
 /// Prints what was read since `begin`: all of it in `all`, a single run in `proof`.
 void PrintRead(const NamedRead& read, const Usage& begin, const Consumer& all,
@@ -75,6 +89,12 @@ void MeasureGrid(const Arguments& arguments);      ///< The planner and other pl
 void MeasureBulk(const Arguments& arguments);      ///< Loads in key order, and bulk loads; Tandem.
 void MeasureSalts(const Arguments& arguments);     ///< Scans of salted tables; Tandem.
 void MeasureLayouts(const Arguments& arguments);   ///< Tall tables and wide ones; Tandem.
+
+// Those of `tandem_bench large` (large_load.h) and `tandem_bench growth` (growth.h).
+void MeasureLargeLoad(const Arguments& arguments);   ///< One load, part by part.
+void DieInLargeLoad(const Arguments& arguments);     ///< Goes on loading until it kills itself.
+void ReopenLargeLoad(const Arguments& arguments);    ///< Opens that.
+void MeasureGrowthLoad(const Arguments& arguments);  ///< One load, until idle, until settled.
 
 /// What the index sets are measured for, in the order of their numbers.
 inline constexpr IndexSet kIndexSets[] = {IndexSet::kCity, IndexSet::kCityTime,

@@ -40,6 +40,23 @@ struct PeerOptions {
   IndexSet indexes = IndexSet::kThree;
   bool synced = false;  ///< A commit is on the disk; otherwise in the operating system's hands.
   Reads reads = Reads::kWarm;
+  /// Of the engine's cache and its buffers of new rows together, of those that CanGrow names. 0:
+  /// `cache_bytes`, and what the engine uses for new rows.
+  uint64_t memory_bytes = 0;
+  bool watched = false;  ///< Peer::State will be asked for.
+};
+
+/// What a database has done so far and how it stands, where the engine reports it.
+struct EngineState {
+  uint64_t regions = 0, files = 0;
+  uint64_t runs_most = 0;  ///< That a region had at the end of a flush, since the last call.
+  uint64_t flushed_bytes = 0, merged_bytes = 0;
+  uint64_t stalls = 0;                     ///< Of writers that flushes or merges kept waiting,
+  uint64_t stalled_micros = 0;             ///< and how long they did,
+  uint64_t longest_stall_micros = 0;       ///< one of them at most.
+  uint64_t delayed_micros = 0;             ///< That writers were slowed down.
+  uint64_t memory_budget_bytes = 0;
+  uint64_t replayed = 0;  ///< Operations that the open has read from the log.
 };
 
 /// A batch of changes in the making. Threads: each has a writer of its own; two writers never
@@ -64,6 +81,9 @@ class Peer {
   virtual std::unique_ptr<Writer> NewWriter() = 0;
   /// Waits until no background work is left and the data is settled.
   virtual void Settle() = 0;
+  /// Writes new rows to files and waits until the background has nothing to do any more. Nothing is
+  /// merged for it that is not due. Requires: CanGrow.
+  virtual void WaitForIdle() { Settle(); }
   /// Whole rows with `column` = `value`, by the engine's best way through the index.
   virtual void Query(const std::string& column, const std::string& value, Consumer* consumer) = 0;
   /// The same rows by reading all rows and keeping those that match.
@@ -90,6 +110,8 @@ class Peer {
   virtual void Scan(Consumer* consumer) = 0;
   /// The share of index entries whose row has a newer value, where the engine reports it.
   virtual std::optional<double> DeadShare() { return std::nullopt; }
+  /// Requires: PeerOptions::watched.
+  virtual std::optional<EngineState> State() { return std::nullopt; }
 };
 
 [[noreturn]] void Fail(const std::string& what);

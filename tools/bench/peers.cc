@@ -19,6 +19,8 @@ std::vector<std::string> BuiltEngines() {
   return names;
 }
 
+bool CanGrow(const std::string& engine) { return engine == "tandem" || engine == "rocksdb"; }
+
 std::unique_ptr<Peer> OpenPeer(const std::string& engine, const PeerOptions& options) {
   for (const Engine& known : Engines()) {
     if (engine != known.name) continue;

@@ -27,6 +27,8 @@ struct Engine {
 std::vector<Engine> Engines();
 /// Names of those that were built, in that order.
 std::vector<std::string> BuiltEngines();
+/// Whether the engine heeds PeerOptions::memory_bytes and Peer::WaitForIdle.
+bool CanGrow(const std::string& engine);
 /// Ends the process when there is no such engine or it was not built.
 std::unique_ptr<Peer> OpenPeer(const std::string& engine, const PeerOptions& options);
 

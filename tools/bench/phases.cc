@@ -274,12 +274,14 @@ const std::vector<Goal>& Goals() {
   return goals;
 }
 
-const Phase* FindPhase(std::string_view name) {
-  for (const Phase& phase : Phases()) {
+const Phase* FindPhase(const std::vector<Phase>& phases, std::string_view name) {
+  for (const Phase& phase : phases) {
     if (phase.name == name) return &phase;
   }
   return nullptr;
 }
+
+const Phase* FindPhase(std::string_view name) { return FindPhase(Phases(), name); }
 
 std::vector<std::string> Families() {
   std::vector<std::string> families;

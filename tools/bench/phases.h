@@ -22,6 +22,7 @@ struct Phase {
 /// All phases, in the order of the report.
 const std::vector<Phase>& Phases();
 /// Null: no such phase.
+const Phase* FindPhase(const std::vector<Phase>& phases, std::string_view name);
 const Phase* FindPhase(std::string_view name);
 std::vector<std::string> Families();
 /// Whether the engine is measured in the phases of the family.

@@ -1,6 +1,7 @@
 // See report.h.
 #include "tools/bench/report.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tools/bench/json_file.h"
@@ -34,20 +35,27 @@ std::string UnitName(Unit unit) {
   return "";
 }
 
-std::string ValueText(const Phase& phase, double value) {
-  if (phase.unit == Unit::kPerSecond) return Format("{:.0f}", value);
-  return Format("{:.2f}", phase.unit == Unit::kBytes ? value / kMiB : value);
-}
-
 std::string RatioText(const std::optional<Ratio>& ratio) {
   if (!ratio.has_value()) return "-";
   const char* pattern = ratio->high < 100 ? "{:.2f} ({:.2f}-{:.2f})" : "{:.0f} ({:.0f}-{:.0f})";
   return Format(pattern, ratio->median, ratio->low, ratio->high);
 }
 
-// Every phase, whether better by another way or not, with the median of what was asked for.
+// Each line after its name; the names are padded to one width.
+std::string BesideNames(const std::vector<std::string>& names,
+                        const std::vector<std::string>& lines) {
+  size_t width = 28;
+  for (const std::string& name : names) width = std::max(width, name.size() + 1);
+  std::string table;
+  for (size_t i = 0; i < names.size(); ++i) {
+    table += names[i] + std::string(width - names[i].size(), ' ') + lines[i];
+  }
+  return table;
+}
+
+// Of every phase, whether better by another way or not, the median of what was asked for.
 std::string PhaseLine(const Arguments& arguments, const Figures& figures, const Phase& phase) {
-  std::string line = Format("{:<28}{:>4}", phase.name, UnitName(phase.unit));
+  std::string line = Format("{:>4}", UnitName(phase.unit));
   bool any = false;
   for (const std::string& engine : arguments.engines) {
     const std::vector<double> values = figures.Values(phase.name, engine);
@@ -60,14 +68,6 @@ std::string PhaseLine(const Arguments& arguments, const Figures& figures, const 
   if (peers.empty()) return line + "\n";
   return line +
          Format("{:>22} {}\n", RatioText(RatioOf(figures, phase, "tandem", peers[0])), peers[0]);
-}
-
-std::string PhaseTable(const Arguments& arguments, const Figures& figures) {
-  std::string table = Format("{:<28}{:>4}", "phase", "");
-  for (const std::string& engine : arguments.engines) table += Format("{:>12}", engine);
-  table += Format("{:>22}{:>22}\n", "x rocksdb", "x best peer");
-  for (const Phase& phase : Phases()) table += PhaseLine(arguments, figures, phase);
-  return table;
 }
 
 using Cost = double (*)(const Figure&);
@@ -106,7 +106,7 @@ std::string CostTable(const Arguments& arguments, const Figures& figures) {
   return table.empty() ? table : "\nbeside time\n" + table;
 }
 
-std::string GoalText(const Goal& goal) {
+std::string GoalText(const std::vector<Phase>& phases, const Goal& goal) {
   switch (goal.against) {
     case Against::kBestPeer:
       return Format("{:.2f} x best peer", goal.factor);
@@ -117,7 +117,7 @@ std::string GoalText(const Goal& goal) {
     case Against::kOwnPhase:
       return Format("{:.2f} x {}", goal.factor, goal.other);
     case Against::kLimit:
-      return Format("at most {:.0f} {}", goal.factor, UnitName(FindPhase(goal.phase)->unit));
+      return Format("at most {:g} {}", goal.factor, UnitName(FindPhase(phases, goal.phase)->unit));
     case Against::kDeviceRandom:
       return Format("{:.2f} x device, random", goal.factor);
     case Against::kDeviceSequential:
@@ -126,22 +126,57 @@ std::string GoalText(const Goal& goal) {
   return "";
 }
 
-std::string GoalTable(const Figures& figures, const Device& device) {
-  std::string table;
-  uint64_t reached = 0, judged = 0;
-  for (const Goal& goal : Goals()) {
-    const GoalScore score = ScoreOf(goal, figures, device);
-    if (!score.measured.has_value()) continue;
-    ++judged;
-    reached += score.reached ? 1 : 0;
-    table += Format("{:<28}{:<32}{:>10} {:<24}{}\n", goal.phase, GoalText(goal),
-                    Format("{:.2f}", *score.measured), score.against, score.reached ? "yes" : "NO");
-  }
-  if (judged == 0) return {};
-  return "\ngoals\n" + table + Format("{} of {} goals reached\n", reached, judged);
+}  // namespace
+
+std::string ValueText(const Phase& phase, double value) {
+  if (phase.unit == Unit::kPerSecond) return Format("{:.0f}", value);
+  return Format("{:.2f}", phase.unit == Unit::kBytes ? value / kMiB : value);
 }
 
-}  // namespace
+std::string PhaseTable(const Arguments& arguments, const std::vector<Phase>& phases,
+                       const Figures& figures) {
+  std::vector<std::string> names = {"phase"}, lines = {Format("{:>4}", "")};
+  for (const std::string& engine : arguments.engines) lines[0] += Format("{:>12}", engine);
+  lines[0] += Format("{:>22}{:>22}\n", "x rocksdb", "x best peer");
+  for (const Phase& phase : phases) {
+    std::string line = PhaseLine(arguments, figures, phase);
+    if (line.empty()) continue;
+    names.push_back(phase.name);
+    lines.push_back(std::move(line));
+  }
+  return BesideNames(names, lines);
+}
+
+std::string ValueTable(const std::vector<Phase>& phases, const Figures& figures,
+                       const std::string& engine) {
+  std::vector<std::string> names, lines;
+  for (const Phase& phase : phases) {
+    const std::vector<double> values = figures.Values(phase.name, engine);
+    if (values.empty()) continue;
+    names.push_back(phase.name);
+    lines.push_back(
+        Format("{:>4}{:>12}\n", UnitName(phase.unit), ValueText(phase, Median(values))));
+  }
+  return BesideNames(names, lines);
+}
+
+std::string GoalTable(const std::vector<Phase>& phases, const std::vector<Goal>& goals,
+                      const Figures& figures, const Device& device) {
+  std::vector<std::string> names, lines;
+  uint64_t reached = 0;
+  for (const Goal& goal : goals) {
+    const GoalScore score = ScoreOf(goal, figures, device);
+    if (!score.measured.has_value()) continue;
+    reached += score.reached ? 1 : 0;
+    names.push_back(goal.phase);
+    lines.push_back(Format("{:<32}{:>10} {:<24}{}\n", GoalText(phases, goal),
+                           Format("{:.2f}", *score.measured), score.against,
+                           score.reached ? "yes" : "NO"));
+  }
+  if (names.empty()) return {};
+  return "\ngoals\n" + BesideNames(names, lines) +
+         Format("{} of {} goals reached\n", reached, names.size());
+}
 
 std::string DescribeDevice(const Device& device) {
   return Format(
@@ -158,13 +193,14 @@ std::string ReportOf(const Arguments& arguments, const Figures& figures, const D
       "Ratios: times better, pair by pair (least-most);\na peer counts by the better of query and "
       "filter. Cold: a fresh process, no page of the database in memory.\n",
       arguments.rows, arguments.rounds, arguments.cache_mib);
-  return head + DescribeDevice(device) + "\n\n" + PhaseTable(arguments, figures) +
-         CostTable(arguments, figures) + GoalTable(figures, device);
+  return head + DescribeDevice(device) + "\n\n" + PhaseTable(arguments, Phases(), figures) +
+         CostTable(arguments, figures) + GoalTable(Phases(), Goals(), figures, device);
 }
 
 int Conclude(const Arguments& arguments, const Figures& figures, const Device& device) {
   std::fputs(ReportOf(arguments, figures, device).c_str(), stdout);
-  if (!arguments.json.empty()) WriteFile(arguments.json, ToJson(arguments, figures, device));
+  if (!arguments.json.empty())
+    WriteFile(arguments.json, ToJson(arguments, Phases(), figures, device));
   const std::vector<std::string> mismatches = figures.Mismatches();
   for (const std::string& line : mismatches) std::fprintf(stderr, "%s\n", line.c_str());
   return mismatches.empty() ? 0 : kFoundExitCode;

@@ -108,7 +108,7 @@ class RocksDbPeer : public Peer {
  public:
   explicit RocksDbPeer(const PeerOptions& options)
       : synced_(options.synced),
-        store_(options.path, {"default", "index"}),
+        store_(options.path, {"default", "index"}, options.memory_bytes),
         database_(store_.database()),
         families_{database_, store_.family(0), store_.family(1), options.indexes, &locks_} {
     if (options.reads == Reads::kWarm) return;
@@ -121,6 +121,7 @@ class RocksDbPeer : public Peer {
   }
 
   void Settle() override { store_.Settle(); }
+  void WaitForIdle() override { store_.WaitForIdle(); }
 
   void Query(const std::string& column, const std::string& value, Consumer* consumer) override {
     const auto [low, high] = EntriesOf(column, value);

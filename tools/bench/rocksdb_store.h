@@ -3,6 +3,7 @@
 // cold.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,8 +21,10 @@ void CheckRocksDb(const rocksdb::Status& status);
 
 class RocksDbStore {
  public:
-  /// Opens or creates the database; families[0] has to be "default".
-  RocksDbStore(const std::string& path, const std::vector<std::string>& families);
+  /// Opens or creates the database; families[0] has to be "default". `memory_bytes`: half of it for
+  /// the block cache, half for memtables; 0: `cache_bytes`, and RocksDB's default for memtables.
+  RocksDbStore(const std::string& path, const std::vector<std::string>& families,
+               uint64_t memory_bytes = 0);
   ~RocksDbStore();
   RocksDbStore(const RocksDbStore&) = delete;
   RocksDbStore& operator=(const RocksDbStore&) = delete;
@@ -30,8 +33,12 @@ class RocksDbStore {
   rocksdb::ColumnFamilyHandle* family(size_t number) const { return families_[number]; }
   /// Flushes and compacts every family.
   void Settle();
+  /// Flushes every family and waits until no compaction runs or is due.
+  void WaitForIdle();
 
  private:
+  bool IsIdle() const;
+
   std::shared_ptr<rocksdb::DB> database_;  // Shared: its type is complete in one file only.
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
 };

@@ -137,7 +137,11 @@ void RunGroup(const Arguments& arguments) {
       {"indexes", MeasureIndexSet}, {"bulk", MeasureBulk},       {"text", MeasureTitles},
       {"answers", MeasureAnswers},  {"grid", MeasureGrid},       {"tails", MeasureTails},
       {"large", MeasureLarge},      {"salts", MeasureSalts},     {"layouts", MeasureLayouts},
-      {"counters", MeasureCounters}};
+      {"counters", MeasureCounters},
+      {"large-load", MeasureLargeLoad},
+      {"large-die", DieInLargeLoad},
+      {"large-reopen", ReopenLargeLoad},
+      {"growth", MeasureGrowthLoad}};
   const auto group = groups.find(arguments.child);
   if (group == groups.end()) Fail("unknown group '" + arguments.child + "'");
   UseTwoProcessors();

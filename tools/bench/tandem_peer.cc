@@ -1,6 +1,10 @@
 // Tandem under measurement, through its public API alone.
+#include <algorithm>
+
 #include "tools/bench/peers.h"
 #include "tools/bench/tandem_w1.h"
+#include "tools/bench/tandem_watch.h"
+#include "tools/bench/usage.h"
 
 namespace tandem::bench {
 namespace {
@@ -64,7 +68,11 @@ class TandemWriter : public Writer {
 class TandemPeer : public Peer {
  public:
   explicit TandemPeer(const PeerOptions& peer) : synced_(peer.synced) {
-    database_ = OpenTandem(peer.path);
+    if (peer.watched) watch_ = std::make_shared<TandemWatch>();
+    database_ = OpenTandem(
+        peer.path, peer.memory_bytes == 0 ? cache_bytes + cache_bytes / 4 : peer.memory_bytes,
+        watch_);
+    if (watch_ != nullptr) watch_->Begin(database_.get());
     TableOptions table;
     table.name = kTable;
     table.families = {{.name = "d"}};
@@ -74,6 +82,7 @@ class TandemPeer : public Peer {
   }
   ~TandemPeer() override {
     pinned_.Release();
+    if (watch_ != nullptr) watch_->End();
     Check(database_->Close());
   }
 
@@ -82,6 +91,11 @@ class TandemPeer : public Peer {
   }
 
   void Settle() override { Check(database_->Compact(kTable)); }
+
+  void WaitForIdle() override {
+    Check(database_->Flush(kTable));
+    WaitUntilItStays([this] { return IsIdle(); });
+  }
 
   void Query(const std::string& column, const std::string& value, Consumer* consumer) override {
     ConsumeAll(database_->Query({}, kTable, Predicate::Equal(column, value)), consumer);
@@ -158,7 +172,21 @@ class TandemPeer : public Peer {
     return entries == 0 ? 0 : 1 - rows / entries;
   }
 
+  std::optional<EngineState> State() override {
+    return watch_ == nullptr ? std::nullopt : std::optional(watch_->State());
+  }
+
  private:
+  bool IsIdle() {
+    const Result<DatabaseInfo> info = database_->Info();
+    Check(info.status());
+    if (!info->jobs.empty()) return false;
+    const auto plans = database_->PlanCompaction(kTable);
+    Check(plans.status());
+    return std::all_of(plans->begin(), plans->end(),
+                       [](const CompactionPlan& plan) { return plan.due.files == 0; });
+  }
+
   uint64_t CountOf(const Predicate& predicate) {
     const auto count = database_->Count({}, kTable, predicate);
     Check(count.status());
@@ -166,6 +194,7 @@ class TandemPeer : public Peer {
   }
 
   const bool synced_;
+  std::shared_ptr<TandemWatch> watch_;
   std::unique_ptr<Database> database_;
   PinnedRow pinned_;
   std::optional<PreparedQuery> by_time_;

@@ -20,11 +20,13 @@ inline void Check(const Status& status) {
 
 /// Opens or creates a database, by default with as much cache as the peers have: a fifth is for
 /// memstores.
-inline std::unique_ptr<Database> OpenTandem(const std::string& path,
-                                            uint64_t memory_bytes = cache_bytes + cache_bytes / 4) {
+inline std::unique_ptr<Database> OpenTandem(
+    const std::string& path, uint64_t memory_bytes = cache_bytes + cache_bytes / 4,
+    const std::shared_ptr<EventListener>& listener = nullptr) {
   Options options;
   options.create_if_missing = true;
   options.memory_bytes = memory_bytes;
+  options.listener = listener;
   auto opened = Database::Open(path, options);
   Check(opened.status());
   return std::move(*opened);

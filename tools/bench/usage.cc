@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
@@ -32,8 +33,19 @@ void ReadInputOutput(Usage* usage) {
   while (std::fscanf(file, "%31[^:]: %llu ", name, &bytes) == 2) {
     if (std::strcmp(name, "read_bytes") == 0) usage->read_bytes = bytes;
     if (std::strcmp(name, "write_bytes") == 0) usage->written_bytes = bytes;
+    if (std::strcmp(name, "wchar") == 0) usage->handed_bytes = bytes;
   }
   std::fclose(file);
+}
+
+// The second number of /proc/self/statm: pages.
+uint64_t ResidentBytes() {
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) return 0;
+  unsigned long long pages = 0;
+  const bool found = std::fscanf(file, "%*u %llu", &pages) == 1;
+  std::fclose(file);
+  return found ? pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
 }  // namespace
@@ -44,6 +56,10 @@ void SleepSeconds(double seconds) {
   if (seconds > 0) SystemClock().SleepMicros(static_cast<int64_t>(seconds * 1e6));
 }
 
+void WaitUntilItStays(const std::function<bool()>& is_so) {
+  for (int times = 0; times < 3; SleepSeconds(0.005)) times = is_so() ? times + 1 : 0;
+}
+
 Usage UsageNow() {
   Usage usage;
   usage.seconds = SecondsNow();
@@ -51,6 +67,7 @@ Usage UsageNow() {
   (void)getrusage(RUSAGE_SELF, &resources);
   usage.cpu_seconds = SecondsOf(resources.ru_utime) + SecondsOf(resources.ru_stime);
   usage.peak_bytes = static_cast<uint64_t>(resources.ru_maxrss) * 1024;
+  usage.resident_bytes = ResidentBytes();
   usage.syncs = SyncsSoFar();
   ReadInputOutput(&usage);
   return usage;

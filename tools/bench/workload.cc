@@ -82,6 +82,12 @@ void W1::Update(uint64_t i, uint64_t version, W1Update* update) const {
                                             static_cast<unsigned>(Mix(draw ^ 0x5747) % 10)));
 }
 
+uint64_t W1::row_bytes() const {
+  W1Row row;
+  Row(0, &row);
+  return row.key.size() + row.city.size() + row.status.size() + row.ts.size() + row.payload.size();
+}
+
 void W1::Row(uint64_t i, W1Row* row) const {
   row->key = Key(i);
   char text[16];

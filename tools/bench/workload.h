@@ -26,6 +26,8 @@ class W1 {
   /// `payload_bytes`: a multiple of 2.
   explicit W1(uint64_t rows, uint32_t payload_bytes = 200);
   uint64_t rows() const { return rows_; }
+  /// Of a row's key and its values; the same for all.
+  uint64_t row_bytes() const;
   /// Row number `i`, 0-based. `*row` is overwritten; its strings keep their memory.
   void Row(uint64_t i, W1Row* row) const;
   std::string Key(uint64_t i) const;
