@@ -67,23 +67,26 @@ BOOST_AUTO_TEST_CASE(ALoadIsReportedPartByPart) {
   uint64_t rows = 0;
   double most = 0;
   for (int part = 0; part < kLoadParts; ++part) {
-    const auto name = [part](size_t column) {
-      return "tandem/" + PartPhase(kPartColumns[column], part);
+    const auto name = [part](const std::string& column) {
+      return "tandem/part " + std::to_string(part + 1) + " of 20, " + column;
     };
     rows += 2000;
     BOOST_CHECK_MESSAGE(run.output.find("\n" + std::string(12 - std::to_string(rows).size(), ' ') +
                                         std::to_string(rows) + " ") != std::string::npos,
                         "no line for " << rows << " rows");
-    CheckBetween(values, name(0), 100, 1e8);           // Rows a second.
-    CheckBetween(values, name(1), 1, 1);               // Regions.
-    CheckBetween(values, name(2), 0, 16);              // Runs.
-    CheckBetween(values, name(3), 0, 100);             // Files.
-    CheckBetween(values, name(4), 1, 20);              // Written: the log has each row once.
-    CheckBetween(values, name(6), 1 << 20, 96 << 20);  // Memory.
-    CheckBetween(values, name(7), 0, 1e6);
-    CheckBetween(values, name(8), 0, 1e6);
-    CheckBetween(values, name(9), 0, 1e6);
-    most = std::max(most, values.at(name(2)));
+    CheckBetween(values, name("rows/s"), 100, 1e8);
+    CheckBetween(values, name("waits"), 0, 1e5);
+    CheckBetween(values, name("regions"), 1, 1);
+    CheckBetween(values, name("runs"), 0, 16);
+    CheckBetween(values, name("files"), 0, 100);
+    CheckBetween(values, name("written"), 1, 20);  // The log has each row once.
+    CheckBetween(values, name("space"), 0.3, 40);
+    CheckBetween(values, name("memory"), 1 << 20, 96 << 20);
+    CheckBetween(values, name("counted"), 1 << 10, 56 << 20);
+    CheckBetween(values, name("first"), 0, 1e5);
+    CheckBetween(values, name("0.01 %"), 0, 1e6);
+    CheckBetween(values, name("0.1 %"), 0, 1e6);
+    most = std::max(most, values.at(name("runs")));
   }
   // 8 MiB of memory have 1.6 MiB for memstores, a sixth of these rows: there are several runs.
   CheckBetween(values, "tandem/runs at most", std::max(2.0, most), 16);
@@ -102,6 +105,8 @@ BOOST_AUTO_TEST_CASE(ALoadIsReportedPartByPart) {
   BOOST_CHECK_LE(values.at("tandem/load settled"), values.at("tandem/load idle"));
   BOOST_CHECK_LE(values.at("tandem/load idle"), values.at("tandem/load"));
   BOOST_CHECK_LE(values.at("tandem/batch, 99.9 %"), values.at("tandem/batch, longest"));
+  CheckBetween(values, "tandem/longest merge", 0.1, 1e5);
+  CheckBetween(values, "tandem/largest merge", 0.3 * 241 * 40'000, 241 * 40'000);
   CheckBetween(values, "tandem/memory budget, MiB", 8, 8);
   CheckBetween(values, "tandem/peak memory, MiB", 4, 96);
   CheckBetween(values, "tandem/open killed", 0.01, 60'000);

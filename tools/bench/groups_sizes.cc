@@ -39,6 +39,7 @@ class LargeLoad {
   explicit LargeLoad(const Arguments& arguments)
       : path_(arguments.path),
         w1_(arguments.rows),
+        resident_before_(UsageNow().resident_bytes),
         peer_(
             OpenPeer(arguments.engine,
                      {.path = path_, .memory_bytes = arguments.memory_mib << 20, .watched = true})),
@@ -101,13 +102,17 @@ class LargeLoad {
     const EngineState state = *peer_->State();
     runs_most_ = std::max(runs_most_, state.runs_most);
     const double rate = static_cast<double>(end - first) / figure.seconds;
+    const uint64_t waited = state.stalled_micros + state.delayed_micros;
+    const uint64_t waited_before = std::exchange(waited_micros_, waited);
     const double values[] = {rate,
+                             static_cast<double>(waited - waited_before) / 1e3,
                              static_cast<double>(state.regions),
                              static_cast<double>(state.runs_most),
                              static_cast<double>(state.files),
                              WrittenBytes() / RowBytes(end),
                              static_cast<double>(DiskSize(path_)) / RowBytes(end),
                              static_cast<double>(now.resident_bytes),
+                             static_cast<double>(state.memory_bytes),
                              MillisOnce(queries_[0]),
                              MicrosPerRow(queries_[0], kQuerySeconds),
                              MicrosPerRow(queries_[1], kQuerySeconds)};
@@ -154,18 +159,22 @@ class LargeLoad {
     PrintValue("all stalls", static_cast<double>(state.stalled_micros) / 1e3);
     PrintValue("all delays", static_cast<double>(state.delayed_micros) / 1e3);
     PrintValue("runs at most", static_cast<double>(std::max(runs_most_, state.runs_most)));
+    PrintValue("longest merge", static_cast<double>(state.longest_merge_micros) / 1e3);
+    PrintValue("largest merge", static_cast<double>(state.largest_merge_bytes));
+    PrintValue("memory before the open, MiB", static_cast<double>(resident_before_) / kMiB);
     PrintValue("memory budget, MiB", static_cast<double>(state.memory_budget_bytes) / kMiB);
     PrintValue("peak memory, MiB", static_cast<double>(UsageNow().peak_bytes) / kMiB);
   }
 
   const std::string path_;
   const W1 w1_;
+  const uint64_t resident_before_;
   const std::unique_ptr<Peer> peer_;
   const std::vector<NamedRead> queries_;
   const uint64_t handed_before_;
   Figure load_;                // The time so far, without that of queries.
   std::vector<float> micros_;  // Of each batch.
-  uint64_t runs_most_ = 0;
+  uint64_t runs_most_ = 0, waited_micros_ = 0;
 };
 
 uint64_t RowsBeforeKill(const Arguments& arguments) {

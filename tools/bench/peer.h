@@ -51,10 +51,12 @@ struct EngineState {
   uint64_t regions = 0, files = 0;
   uint64_t runs_most = 0;  ///< That a region had at the end of a flush, since the last call.
   uint64_t flushed_bytes = 0, merged_bytes = 0;
-  uint64_t stalls = 0;                     ///< Of writers that flushes or merges kept waiting,
-  uint64_t stalled_micros = 0;             ///< and how long they did,
-  uint64_t longest_stall_micros = 0;       ///< one of them at most.
-  uint64_t delayed_micros = 0;             ///< That writers were slowed down.
+  uint64_t stalls = 0;                ///< Of writers that flushes or merges kept waiting,
+  uint64_t stalled_micros = 0;        ///< and how long they did,
+  uint64_t longest_stall_micros = 0;  ///< one of them at most.
+  uint64_t delayed_micros = 0;        ///< That writers were slowed down.
+  uint64_t longest_merge_micros = 0, largest_merge_bytes = 0;  ///< Of its inputs.
+  uint64_t memory_bytes = 0;                                   ///< As the engine counts them.
   uint64_t memory_budget_bytes = 0;
   uint64_t replayed = 0;  ///< Operations that the open has read from the log.
 };

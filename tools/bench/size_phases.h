@@ -21,14 +21,16 @@ struct PartColumn {
 };
 inline constexpr PartColumn kPartColumns[] = {
     {"rows/s", Unit::kPerSecond},  // Of this part, the rest at its end.
+    {"waits", Unit::kMillis},      // Of writers for flushes and merges, in this part.
     {"regions", Unit::kNumber},
     {"runs", Unit::kNumber},  // Of a region at most during this part.
     {"files", Unit::kNumber},
     {"written", Unit::kNumber},  // Bytes for each byte of rows so far.
     {"space", Unit::kNumber},    // The same on the disk.
-    {"memory", Unit::kBytes},
-    {"first", Unit::kMillis},   // The first query for 0.01 % after all that was written.
-    {"0.01 %", Unit::kMicros},  // Of the next queries, for each row that they return.
+    {"memory", Unit::kBytes},    // Resident,
+    {"counted", Unit::kBytes},   // and as the engine counts it.
+    {"first", Unit::kMillis},    // The first query for 0.01 % after all that was written.
+    {"0.01 %", Unit::kMicros},   // Of the next queries, for each row that they return.
     {"0.1 %", Unit::kMicros},
 };
 

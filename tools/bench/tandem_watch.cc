@@ -47,6 +47,11 @@ void TandemWatch::OnStallEnd(const StallEvent& event) {
   Raise(&longest_stall_micros_, event.micros);
 }
 
+void TandemWatch::OnCompactionEnd(const CompactionEvent& event) {
+  Raise(&longest_merge_micros_, event.micros);
+  Raise(&largest_merge_bytes_, event.input_bytes);
+}
+
 EngineState TandemWatch::State() {
   Database* const database = database_.load(std::memory_order_acquire);
   const Result<DatabaseInfo> info = database->Info();
@@ -61,7 +66,10 @@ EngineState TandemWatch::State() {
   state.stalls = statistics.stalls;
   state.stalled_micros = statistics.stall_micros;
   state.longest_stall_micros = longest_stall_micros_.load(std::memory_order_relaxed);
+  state.longest_merge_micros = longest_merge_micros_.load(std::memory_order_relaxed);
+  state.largest_merge_bytes = largest_merge_bytes_.load(std::memory_order_relaxed);
   state.delayed_micros = statistics.delayed.total().micros;
+  state.memory_bytes = statistics.memory.total_bytes();
   state.memory_budget_bytes = statistics.memory_budget_bytes;
   state.replayed = info->recovered_operations;
   return state;

@@ -22,11 +22,13 @@ class TandemWatch final : public EventListener {
 
   void OnFlushEnd(const FlushEvent& event) override;
   void OnStallEnd(const StallEvent& event) override;
+  void OnCompactionEnd(const CompactionEvent& event) override;
 
  private:
   std::atomic<Database*> database_ = nullptr;  // Released by Begin, after the open.
   // Relaxed: nothing else is ordered by them.
   std::atomic<uint64_t> runs_most_ = 0, longest_stall_micros_ = 0;
+  std::atomic<uint64_t> longest_merge_micros_ = 0, largest_merge_bytes_ = 0;
 };
 
 }  // namespace tandem::bench
