@@ -6,6 +6,7 @@
 
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "base/check.h"
 #include "base/status_macros.h"
@@ -40,6 +41,8 @@ class FilePool::PooledFile final : public File {
   Status DataSync() override { return Refused(); }
   Status Truncate(uint64_t) override { return Refused(); }
   Status Preallocate(uint64_t) override { return Refused(); }
+  std::vector<bool> CachedPages(uint64_t offset, uint64_t size_bytes) override;
+  void DropCached(uint64_t offset, uint64_t size_bytes) override;
   const std::string& name() const override { return name_; }
   FilePin Pin() override;
 
@@ -126,6 +129,18 @@ Result<uint64_t> FilePool::PooledFile::Size() {
   Use use(pool_.get(), this);
   ASSIGN_OR_RETURN(File* const file, use.Begin());
   return file->Size();
+}
+
+std::vector<bool> FilePool::PooledFile::CachedPages(uint64_t offset, uint64_t size_bytes) {
+  Use use(pool_.get(), this);
+  const Result<File*> file = use.Begin();
+  return file.has_value() ? (*file)->CachedPages(offset, size_bytes) : std::vector<bool>();
+}
+
+void FilePool::PooledFile::DropCached(uint64_t offset, uint64_t size_bytes) {
+  Use use(pool_.get(), this);
+  const Result<File*> file = use.Begin();
+  if (file.has_value()) (*file)->DropCached(offset, size_bytes);
 }
 
 // If the file cannot be opened the pin is empty; the operation's own call then reports the error,

@@ -58,6 +58,21 @@ class File {
   /// through this file's own calls.
   virtual FilePin Pin();
 
+  // Advice about the system's cache of the file's bytes. The first two cannot fail: where the
+  // system has no such call, nothing is known and nothing happens.
+
+  static constexpr uint64_t kCachePageBytes = 4096;
+  /// Whether the cache has the pages with bytes of [offset, offset + size_bytes), first to last;
+  /// empty: unknown. `offset` is a multiple of kCachePageBytes.
+  virtual std::vector<bool> CachedPages(uint64_t offset, uint64_t size_bytes);
+  /// Lets the cache forget the pages that lie in [offset, offset + size_bytes). Those that are not
+  /// on the disk yet begin to be written there, and stay.
+  virtual void DropCached(uint64_t offset, uint64_t size_bytes);
+  /// Waits until what StartWriteBack began of these bytes is written, so that DropCached finds
+  /// nothing that has to stay. Nothing is durable by it. OK if the system has no such call. Errors:
+  /// as of a failed DataSync, which need not report the same error again.
+  virtual Status AwaitWriteBack(uint64_t offset, uint64_t size_bytes);
+
  protected:
   File() = default;
 
@@ -93,6 +108,9 @@ class FilePin {
 
 inline FilePin File::Pin() { return FilePin(); }
 inline Status File::StartWriteBack(uint64_t, uint64_t) { return {}; }
+inline std::vector<bool> File::CachedPages(uint64_t, uint64_t) { return {}; }
+inline void File::DropCached(uint64_t, uint64_t) {}
+inline Status File::AwaitWriteBack(uint64_t, uint64_t) { return {}; }
 inline Status File::Extend(uint64_t) { return Status::Unsupported("files cannot be extended"); }
 
 /// One asynchronous operation. The caller owns it and its buffer until it comes back from Wait.

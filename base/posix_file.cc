@@ -1,12 +1,15 @@
-// One file over pread, pwrite, fdatasync, sync_file_range, ftruncate and fallocate.
+// One file over pread, pwrite, fdatasync, sync_file_range, ftruncate, fallocate, mincore and
+// posix_fadvise.
 #include "base/posix_file.h"
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 #include <system_error>
 
 namespace tandem::base {
@@ -158,6 +161,39 @@ Status PosixFile::Extend(uint64_t size_bytes) {
   if (error == 0) return Status();
   if (IsUnknownHere(error)) return Status::Unsupported("the file system cannot extend " + name_);
   return PosixError("extend", name_, error);
+}
+
+// A mapping is the way to ask about pages by number; its pages are not touched. (To a process that
+// may not write the file, all of them seem to be there.)
+std::vector<bool> PosixFile::CachedPages(uint64_t offset, uint64_t size_bytes) {
+  static const bool pages_are_ours = sysconf(_SC_PAGESIZE) == long{kCachePageBytes};
+  if (!pages_are_ours || size_bytes == 0) return {};
+  const size_t count = (size_bytes + kCachePageBytes - 1) / kCachePageBytes;
+  const auto found = std::make_unique_for_overwrite<unsigned char[]>(count);
+  std::vector<bool> pages(count);
+  void* const mapped =
+      mmap(nullptr, size_bytes, PROT_NONE, MAP_SHARED, fd(), static_cast<off_t>(offset));
+  if (mapped == MAP_FAILED) return {};
+  const int error = Repeat([&] { return mincore(mapped, size_bytes, found.get()); });
+  munmap(mapped, size_bytes);
+  if (error != 0) return {};
+  for (size_t i = 0; i < count; ++i) pages[i] = (found[i] & 1) != 0;
+  return pages;
+}
+
+void PosixFile::DropCached(uint64_t offset, uint64_t size_bytes) {
+  if (size_bytes == 0) return;  // That would mean the rest of the file.
+  (void)posix_fadvise(fd(), static_cast<off_t>(offset), static_cast<off_t>(size_bytes),
+                      POSIX_FADV_DONTNEED);
+}
+
+Status PosixFile::AwaitWriteBack(uint64_t offset, uint64_t size_bytes) {
+  const int error = Repeat([&] {
+    return sync_file_range(fd(), static_cast<off_t>(offset), static_cast<off_t>(size_bytes),
+                           SYNC_FILE_RANGE_WAIT_BEFORE);
+  });
+  if (error == 0 || IsUnknownHere(error)) return {};
+  return PosixError("write back", name_, error);
 }
 
 }  // namespace tandem::base

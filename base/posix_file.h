@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/file_system.h"
 
@@ -62,6 +63,9 @@ class PosixFile final : public File {
   Status Truncate(uint64_t size_bytes) override;
   Status Preallocate(uint64_t size_bytes) override;
   Status Extend(uint64_t size_bytes) override;
+  std::vector<bool> CachedPages(uint64_t offset, uint64_t size_bytes) override;
+  void DropCached(uint64_t offset, uint64_t size_bytes) override;
+  Status AwaitWriteBack(uint64_t offset, uint64_t size_bytes) override;
   const std::string& name() const override { return name_; }
 
   int fd() const { return descriptor_.fd(); }

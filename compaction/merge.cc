@@ -30,6 +30,7 @@
 #include "format/cell/cell.h"
 #include "format/cell/visibility.h"
 #include "format/hash.h"
+#include "format/passed_pages.h"
 #include "format/registry/registered.h"
 #include "store_file/scanner.h"
 
@@ -40,11 +41,53 @@ namespace {
 // cheaper to collect them from the rows.
 constexpr uint32_t kPartDenominator = 8;
 
+// The sections of indexes that the system's cache has more than this part of stay in it.
+constexpr uint64_t kCachedIndexDenominator = 4;
+
+// The pages of a file after its rows. What a merge brings of them into the system's cache goes at
+// its end: it reads the indexes once for each file that it writes.
+struct EndPages {
+  uint64_t offset = 0;
+  std::vector<bool> were_cached = {};  // Empty: not known.
+  uint64_t index_pages = 0, cached_index_pages = 0;
+};
+
+EndPages EndPagesOf(const format::StoreFile& file) {
+  constexpr uint64_t kPageBytes = base::File::kCachePageBytes;
+  EndPages pages;
+  for (const format::SectionEntry& section : file.sections()) {
+    if (section.kind != format::SectionKind::kData) continue;
+    pages.offset = (section.offset + section.size_bytes) / kPageBytes * kPageBytes;
+  }
+  pages.were_cached =
+      file.blocks().file().CachedPages(pages.offset, file.size_bytes() - pages.offset);
+  for (const format::SectionEntry& section : file.sections()) {
+    if (!IsIndexSection(section.kind) || section.offset < pages.offset) continue;
+    const uint64_t begin = (section.offset - pages.offset) / kPageBytes;
+    const uint64_t end = begin + section.size_bytes / kPageBytes;
+    for (uint64_t page = begin; page < std::min<uint64_t>(end, pages.were_cached.size()); ++page) {
+      pages.index_pages += 1;
+      pages.cached_index_pages += pages.were_cached[page];
+    }
+  }
+  return pages;
+}
+
 struct Source {
-  Source(const MergeInput& input, uint64_t window_bytes)
-      : rows(input.file, input.low, input.high, window_bytes), file(input.file) {}
+  Source(const MergeInput& input, const MergeOptions& options, uint64_t window_bytes)
+      : rows(input.file, input.low, input.high, window_bytes), file(input.file) {
+    if (!options.spares_page_cache) return;
+    end_pages = EndPagesOf(*file);
+    rows.SparePageCache();
+  }
+  ~Source() {
+    format::DropPagesThatCame(&file->blocks().file(), end_pages.offset, end_pages.were_cached);
+  }
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
   format::RowStream rows;
   format::StoreFile* file = nullptr;
+  EndPages end_pages;
   uint32_t row_count = 0;                       ///< Of the file.
   bool gives_sections = false;                  ///< Otherwise all its rows are collected.
   bool counts_digests = false;                  ///< Row by row, for those copied from it.
@@ -116,6 +159,7 @@ class Merger {
   Status OpenSource(const MergeInput& input);
   Status BeginFile();
   Status FinishFile();
+  bool WereIndexesCached() const;
   void AddSections(Source* source);
   Status GatherRow();
   Status RetainRow();
@@ -152,6 +196,7 @@ class Merger {
   // The row being merged.
   std::string key_;
   bool row_is_wide_ = false;  ///< In some source.
+  bool was_cached_ = false;   ///< Blocks of some source with the row, in the system's cache.
   std::vector<Part> parts_;
   std::vector<format::Cell> cells_;   ///< Of all parts, one after the other.
   std::vector<format::Cell> sorted_;  ///< The same, sorted by CellLess.
@@ -182,11 +227,22 @@ Result<std::optional<MergeResult>> Merger::Run() {
 
 Status Merger::BeginFile() {
   ASSIGN_OR_RETURN(writer_, output_->NextFile());
+  if (options_.spares_page_cache) writer_->SparePageCache(WereIndexesCached());
   if (may_roll_) return {};
   for (const auto& source : sources_) {
     if (source->gives_sections) AddSections(source.get());
   }
   return {};
+}
+
+// Whether enough of the inputs' indexes was in the system's cache; true if that is not known.
+bool Merger::WereIndexesCached() const {
+  uint64_t pages = 0, cached = 0;
+  for (const auto& source : sources_) {
+    pages += source->end_pages.index_pages;
+    cached += source->end_pages.cached_index_pages;
+  }
+  return cached * kCachedIndexDenominator >= pages;
 }
 
 // Every file of the run gets the sequence bounds of all inputs, or what replaces them.
@@ -222,7 +278,8 @@ void Merger::AddSections(Source* source) {
 }
 
 Status Merger::OpenSource(const MergeInput& input) {
-  sources_.push_back(std::make_unique<Source>(input, options_.window_bytes / inputs_.size()));
+  sources_.push_back(
+      std::make_unique<Source>(input, options_, options_.window_bytes / inputs_.size()));
   Source* source = sources_.back().get();
   RETURN_IF_ERROR(source->rows.Next());
   std::vector<format::IndexSection*> sections;
@@ -256,7 +313,8 @@ Status Merger::BlocksWereRead() {
   if (blocks == blocks_checked_) return {};
   blocks_checked_ = blocks;
   NoteProgress();
-  return CheckCancelled();
+  RETURN_IF_ERROR(CheckCancelled());
+  return options_.passed == nullptr ? Status() : options_.passed(BytesRead());
 }
 
 void Merger::NoteProgress() const {
@@ -291,7 +349,7 @@ Status Merger::CheckCancelled() const {
 Status Merger::GatherRow() {
   parts_.clear();
   cells_.clear();
-  row_is_wide_ = false;
+  row_is_wide_ = was_cached_ = false;
   key_ = sources_[tree_->top()]->rows.key();
   do {
     Source* source = sources_[tree_->top()].get();
@@ -299,6 +357,7 @@ Status Merger::GatherRow() {
     part.source = source;
     part.ordinal = source->rows.ordinal();
     part.begin = cells_.size();
+    was_cached_ |= source->rows.was_cached();
     if (source->rows.is_wide()) {
       row_is_wide_ = true;
       ASSIGN_OR_RETURN(part.stream, source->rows.Stream());
@@ -326,7 +385,9 @@ Status Merger::MergeWideRow() {
                                            nullptr);
   }
   const auto next_writer = [this] { return WriterOfNextRow(); };
-  return MergeColumns(std::move(row), options_, next_writer, writer_, &result_.cells);
+  const uint64_t rows_before = result_.rows_out;
+  RETURN_IF_ERROR(MergeColumns(std::move(row), options_, next_writer, writer_, &result_.cells));
+  return result_.rows_out == rows_before ? Status() : writer_->NoteRow(was_cached_);
 }
 
 // The current file, or the next one when that has reached its limits. Counts the row.
@@ -372,6 +433,7 @@ Status Merger::WriteRow() {
   } else {
     RETURN_IF_ERROR(writer_->AddRow(key_, retained_).status());
   }
+  RETURN_IF_ERROR(writer_->NoteRow(was_cached_));
   return TakeOutOfDigests(survivor);
 }
 

@@ -39,6 +39,12 @@ struct MergeOptions {
   /// Set about once a block to the bytes of the inputs that were read, by the share of rows, and to
   /// all of them after the last row. May be null. Relaxed: a report that orders nothing.
   std::atomic<uint64_t>* read_bytes = nullptr;
+  /// Called about once a block with the bytes that read_bytes shows; it may wait. An error ends the
+  /// merge. May be null.
+  std::function<Status(uint64_t read_bytes)> passed = nullptr;
+  /// The system's cache keeps of the inputs what it had before, and of the outputs the rows that
+  /// come from there. Otherwise it gets all of both.
+  bool spares_page_cache = false;
   FileLimits limits = {};
   uint64_t window_bytes = 64 << 20;  ///< What all inputs together read at once.
   /// A file ends when the index entries collected for it take this much memory.

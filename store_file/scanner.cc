@@ -15,6 +15,8 @@ namespace {
 
 // A smaller window would cost more in calls than it saves, whatever the budget.
 constexpr uint64_t kWindowBytesMin = 32 * 1024;
+// Pages are let go after so many bytes of the key carrier.
+constexpr uint64_t kLetGoBytes = 1 << 20;
 
 // One stream after the other.
 class ChainedStream final : public CellStream {
@@ -43,18 +45,24 @@ class ChainedStream final : public CellStream {
 // The rows of one family, position by position.
 class RowStream::Cursor {
  public:
-  /// Over the rows with ordinals in [low, high).
-  Cursor(const DataSection* data, uint32_t low, uint32_t high, uint64_t read_bytes)
+  /// The rows with ordinals in [low, high).
+  struct Rows {
+    uint32_t low, high;
+  };
+  /// `pages` is null or outlives it.
+  Cursor(const DataSection* data, Rows rows, uint64_t read_bytes, PassedPages* pages)
       : data_(data),
-        next_(data->RankOf(low)),
-        end_(data->RankOf(high)),
+        next_(data->RankOf(rows.low)),
+        end_(data->RankOf(rows.high)),
         read_bytes_(read_bytes),
+        pages_(pages),
         window_(&data->blocks().file(), 0, read_bytes) {
     window_.set_charge(data->blocks().Charge(base::MemoryPart::kFileWindows, 0));
   }
 
   const DataSection& data() const { return *data_; }
   bool is_on_row() const { return is_on_row_; }
+  bool was_cached() const { return was_cached_; }
   uint64_t blocks_read() const { return blocks_read_; }
 
   /// Moves to the next position if row `ordinal` has cells of the family.
@@ -82,6 +90,13 @@ class RowStream::Cursor {
     RETURN_IF_ERROR(Cells(&cells));
     return NewCellStream(std::move(cells), block_);
   }
+  /// Where the block begins that it needs first: that of the row, or else the next one. UINT64_MAX:
+  /// it needs none, or has not begun.
+  uint64_t needed_from() const {
+    if (block_ == nullptr) return UINT64_MAX;
+    if (is_on_row_) return data_->BlockAt(number_).handle.offset;
+    return number_ + 1 < end_block_ ? data_->BlockAt(number_ + 1).handle.offset : UINT64_MAX;
+  }
   Status Corrupt(std::string_view what) const {
     return data_->blocks().Corrupt(data_->BlockAt(number_).handle.offset, what);
   }
@@ -95,12 +110,20 @@ class RowStream::Cursor {
     }
     const BlockHandle handle = data_->BlockAt(number_).handle;
     if (handle.offset + handle.stored_bytes > run_end_) FindRun();
+    LookAtPages(handle);
     ASSIGN_OR_RETURN(const std::string_view stored,
                      window_.Read(handle.offset, handle.stored_bytes));
     previous_block_ = std::move(block_);
     ASSIGN_OR_RETURN(block_, data_->DecodeRows(number_, stored));
     ++blocks_read_;
     return {};
+  }
+
+  void LookAtPages(BlockHandle handle) {
+    if (pages_ == nullptr) return;
+    const uint64_t size = std::max<uint64_t>(handle.stored_bytes, read_bytes_);
+    if (!window_.Holds(handle.offset, handle.stored_bytes)) pages_->Look(handle.offset, size);
+    was_cached_ = pages_->WereCached(handle.offset, handle.stored_bytes);
   }
 
   Status FindBlocks() {
@@ -128,6 +151,7 @@ class RowStream::Cursor {
   uint32_t next_;       // Position of the next row.
   const uint32_t end_;  // After the last one.
   const uint64_t read_bytes_;
+  PassedPages* const pages_;
   FileWindow window_;
   uint64_t run_end_ = 0;
   uint32_t number_ = 0;
@@ -136,13 +160,20 @@ class RowStream::Cursor {
   RowBlockRef previous_block_;  // Keeps the cells of the previous row alive.
   uint32_t slot_ = 0;
   bool is_on_row_ = false;
+  bool was_cached_ = true;  // Something of the block.
   uint64_t blocks_read_ = 0;
 };
 
 RowStream::RowStream(StoreFile* file, uint32_t low, uint32_t high, uint64_t window_bytes)
     : file_(file), next_(low), end_(high), window_bytes_(window_bytes) {}
 RowStream::RowStream(RowStream&&) noexcept = default;
-RowStream::~RowStream() = default;
+RowStream::~RowStream() {
+  if (pages_ != nullptr) pages_->Finish();
+}
+
+void RowStream::SparePageCache() {
+  pages_ = std::make_unique<PassedPages>(&file_->blocks().file());
+}
 
 Status RowStream::Next() {
   valid_ = false;
@@ -155,6 +186,7 @@ Status RowStream::Next() {
     return carrier_->Corrupt("row keys do not rise at ordinal " + std::to_string(next_));
   }
   RETURN_IF_ERROR(MoveFamilies());
+  if (pages_ != nullptr) LetPagesGo();
   started_ = valid_ = true;
   ++next_;
   return {};
@@ -181,6 +213,27 @@ Result<std::unique_ptr<CellStream>> RowStream::Stream() const {
   return std::unique_ptr<CellStream>(std::make_unique<ChainedStream>(std::move(families)));
 }
 
+bool RowStream::was_cached() const {
+  return std::any_of(cursors_.begin(), cursors_.end(), [](const auto& cursor) {
+    return cursor->is_on_row() && cursor->was_cached();
+  });
+}
+
+// What the rows before may still be read of, chunks and overflow values, lies after the place that
+// was needed the last time.
+void RowStream::LetPagesGo() {
+  const uint64_t at = carrier_->needed_from();
+  if (at < looked_at_ + kLetGoBytes) return;
+  looked_at_ = at;
+  pages_->PassedTo(std::exchange(needed_from_, NeededFrom()));
+}
+
+uint64_t RowStream::NeededFrom() const {
+  uint64_t from = UINT64_MAX;
+  for (const auto& cursor : cursors_) from = std::min(from, cursor->needed_from());
+  return from;
+}
+
 std::vector<uint64_t> RowStream::WideKeyHashes() const {
   std::vector<uint64_t> hashes;
   for (const auto& cursor : cursors_) {
@@ -203,7 +256,8 @@ Status RowStream::Start() {
       std::clamp(window_bytes_ / owners.size(), kWindowBytesMin, FileWindow::kReadBytes);
   for (const FamilyId owner : owners) {
     ASSIGN_OR_RETURN(const DataSection* data, file_->Family(owner));
-    cursors_.push_back(std::make_unique<Cursor>(data, next_, end_, read_bytes));
+    cursors_.push_back(
+        std::make_unique<Cursor>(data, Cursor::Rows{next_, end_}, read_bytes, pages_.get()));
     if (data == carrier) carrier_ = cursors_.back().get();
   }
   return {};

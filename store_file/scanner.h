@@ -14,6 +14,7 @@
 
 #include "format/cell/cell.h"
 #include "format/cell/cell_stream.h"
+#include "format/passed_pages.h"
 #include "store_file/store_file.h"
 #include "tandem/status.h"
 
@@ -35,6 +36,13 @@ class RowStream {
   /// Errors: kCorruption (also when keys do not rise or families do not agree), kIoError.
   Status Next();
   bool valid() const { return valid_; }
+
+  /// Leaves the system's cache as it was: pages that this stream brought into it go when it has
+  /// passed them. Requires: before the first Next.
+  void SparePageCache();
+  /// Whether the system's cache had a block with cells of the current row before; true without
+  /// SparePageCache, or if it is not known. Requires: valid().
+  bool was_cached() const;
 
   /// Of the current row. Requires: valid().
   const std::string& key() const { return key_; }
@@ -58,6 +66,8 @@ class RowStream {
   class Cursor;
   Status Start();
   Status MoveFamilies();
+  void LetPagesGo();
+  uint64_t NeededFrom() const;
 
   StoreFile* file_;
   uint32_t next_;  ///< Ordinal after the current row.
@@ -68,6 +78,9 @@ class RowStream {
   std::string key_, previous_key_;
   std::vector<std::unique_ptr<Cursor>> cursors_;  ///< Of families by id; of the keys at the end.
   Cursor* carrier_ = nullptr;
+  std::unique_ptr<PassedPages> pages_;  ///< Null: it does not spare the cache.
+  uint64_t looked_at_ = 0;              ///< The place of the carrier when pages were let go last,
+  uint64_t needed_from_ = 0;            ///< and from where on blocks were needed then.
 };
 
 }  // namespace tandem::format

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -18,6 +19,7 @@
 #include "store_file/key_hashes_writer.h"
 #include "store_file/row_writer.h"
 #include "store_file/statistics_collector.h"
+#include "store_file/written_pages.h"
 #include "tandem/limits.h"
 
 namespace tandem::format {
@@ -72,6 +74,7 @@ struct StoreFileWriter::Impl {
   std::vector<std::unique_ptr<IndexSectionWriter>> indexes;
   base::MemoryCharge charge;
   std::vector<IndexSummary> sections;  // Of the indexes, once they are written.
+  std::optional<WrittenPages> pages;   // Empty: all stay in the system's cache.
   // When memory was counted last: what was written, and what the collected entries took.
   uint64_t counted_at_bytes = 0, entry_bytes = 0;
 };
@@ -218,6 +221,14 @@ Status StoreFileWriter::Impl::Start() {
   return out.Begin(SectionKind::kData, 0);
 }
 
+void StoreFileWriter::SparePageCache(bool keeps_indexes) {
+  impl_->pages.emplace(impl_->file.get(), keeps_indexes);
+}
+
+Status StoreFileWriter::NoteRow(bool is_cached) {
+  return impl_->pages.has_value() ? impl_->pages->AddRow(is_cached, impl_->out) : Status();
+}
+
 Result<StoreFileSummary> StoreFileWriter::Finish() {
   DCHECK(!impl_->spec.one_sequence);
   RETURN_IF_ERROR(WriteSections());
@@ -293,7 +304,7 @@ Status StoreFileWriter::Impl::WriteRowSections() {
 Status StoreFileWriter::Impl::WriteIndex(IndexSectionWriter* index) {
   ASSIGN_OR_RETURN(IndexSummary section, index->Write(&out, hashes.size()));
   sections.push_back(std::move(section));
-  return {};
+  return pages.has_value() ? pages->Advance(out) : Status();
 }
 
 Result<StoreFileSummary> StoreFileWriter::WriteRest() {
@@ -303,7 +314,10 @@ Result<StoreFileSummary> StoreFileWriter::WriteRest() {
                    .region_start = impl.spec.region_start,
                    .statistics = impl.statistics.Statistics(),
                    .indexes = std::move(impl.sections)};
-  return WriteStoreFileEnd(std::move(end), &impl.out, impl.spec.synced ? impl.file.get() : nullptr);
+  base::File* const synced = impl.spec.synced ? impl.file.get() : nullptr;
+  ASSIGN_OR_RETURN(StoreFileSummary summary, WriteStoreFileEnd(std::move(end), &impl.out, synced));
+  if (impl.pages.has_value()) impl.pages->Finish(impl.out.sections());
+  return summary;
 }
 
 std::unique_ptr<base::File> StoreFileWriter::TakeFile() { return std::move(impl_->file); }

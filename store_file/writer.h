@@ -91,6 +91,13 @@ class StoreFileWriter {
   /// Widens the bounds of sequences to those of a merge's inputs.
   void WidenSequences(SequenceNumber min, SequenceNumber max);
 
+  /// Of what is written from here on, only rows that are noted as cached stay in the system's
+  /// cache, and sections of indexes if `keeps_indexes`. Requires: no row was added.
+  void SparePageCache(bool keeps_indexes);
+  /// Whether the last row stays in the system's cache. Does nothing without SparePageCache. Errors:
+  /// those of File::AwaitWriteBack.
+  Status NoteRow(bool is_cached);
+
   /// Writes everything else and syncs the file. Requires: at least one row.
   Result<StoreFileSummary> Finish();
   /// The file, to be synced and closed. Requires: Finish has succeeded, and nothing else is called

@@ -633,6 +633,7 @@ Result<WrittenRun> Compactor::Merge(const Region& region, const Inputs& inputs, 
   options.now_micros = point.now_micros;
   options.cancelled = &control.cancelled;
   options.read_bytes = control.progress;
+  options.spares_page_cache = true;
   options.limits = work_.limits;
   options.window_bytes = work_.merge_window_bytes;
   options.entry_bytes = work_.merge_entry_bytes;

@@ -107,6 +107,8 @@ class SectionWriter {
   Status Flush();
 
   uint64_t offset() const { return offset_; }
+  /// Bytes that the file has been given.
+  uint64_t written_bytes() const { return flushed_; }
   uint32_t alignment() const { return alignment_; }
   /// Whether groups are compressed in parallel.
   bool is_parallel() const { return parallel_ != nullptr; }

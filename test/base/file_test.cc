@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "test/base/back_ends.h"
@@ -55,6 +57,46 @@ BOOST_DATA_TEST_CASE(AGapReadsAsZeros, kBackEnds) {
   const auto file = *disk.directory->Create("f");
   BOOST_TEST(file->Write(3, "x").ok());
   BOOST_TEST(ReadAll(*file) == std::string("\0\0\0x", 4));
+}
+
+BOOST_DATA_TEST_CASE(PagesOfTheCacheAreKnownAndCanGo, kBackEnds) {
+  TestDisk disk(sample);
+  if (disk.skipped) return;
+  constexpr uint64_t kPage = File::kCachePageBytes;
+  const auto file = *disk.directory->Create("f");
+  const std::string bytes(100 * kPage, 'x');
+  BOOST_TEST(file->Write(0, bytes).ok());
+  BOOST_TEST(file->CachedPages(0, 0).empty());
+  file->DropCached(0, 0);  // Not all of it.
+  const std::vector<bool> written = file->CachedPages(0, 100 * kPage);
+  if (written.empty()) return;  // The back end knows nothing about pages.
+  BOOST_TEST(written == std::vector<bool>(100, true));
+  BOOST_TEST(file->CachedPages(90 * kPage, 10 * kPage + 1).size() == 11u);
+
+  BOOST_TEST(file->DataSync().ok());
+  file->DropCached(20 * kPage - 1, 30 * kPage + 2);
+  const std::vector<bool> left = file->CachedPages(0, 100 * kPage);
+  if (left == written) return;  // The file system is nothing but a cache.
+  BOOST_TEST(std::count(left.begin(), left.end(), false) == 30);
+  BOOST_TEST(left[19]);
+  BOOST_TEST(!left[20]);
+  BOOST_TEST(!left[49]);
+  BOOST_TEST(left[50]);
+  BOOST_TEST(ReadAll(*file) == bytes);
+  BOOST_TEST(file->CachedPages(20 * kPage, kPage) == std::vector<bool>(1, true));
+}
+
+BOOST_DATA_TEST_CASE(WhatIsNotOnTheDiskStaysInTheCache, kBackEnds) {
+  TestDisk disk(sample);
+  if (disk.skipped) return;
+  const auto file = *disk.directory->Create("f");
+  const std::string bytes(1 << 20, 'y');
+  BOOST_TEST(file->Write(0, bytes).ok());
+  file->DropCached(0, bytes.size());
+  BOOST_TEST(ReadAll(*file) == bytes);
+  BOOST_TEST(file->DataSync().ok());
+  file->DropCached(0, bytes.size());
+  BOOST_TEST(ReadAll(*file) == bytes);
 }
 
 BOOST_DATA_TEST_CASE(TruncateCutsAndExtends, kBackEnds) {

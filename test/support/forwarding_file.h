@@ -24,10 +24,22 @@ class ForwardingFile : public base::File {
     return beneath_->Write(offset, data);
   }
   Status DataSync() override { return beneath_->DataSync(); }
+  Status StartWriteBack(uint64_t offset, uint64_t size_bytes) override {
+    return beneath_->StartWriteBack(offset, size_bytes);
+  }
   Result<uint64_t> Size() override { return beneath_->Size(); }
   Status Truncate(uint64_t size_bytes) override { return beneath_->Truncate(size_bytes); }
   Status Preallocate(uint64_t size_bytes) override { return beneath_->Preallocate(size_bytes); }
   Status Extend(uint64_t size_bytes) override { return beneath_->Extend(size_bytes); }
+  std::vector<bool> CachedPages(uint64_t offset, uint64_t size_bytes) override {
+    return beneath_->CachedPages(offset, size_bytes);
+  }
+  void DropCached(uint64_t offset, uint64_t size_bytes) override {
+    beneath_->DropCached(offset, size_bytes);
+  }
+  Status AwaitWriteBack(uint64_t offset, uint64_t size_bytes) override {
+    return beneath_->AwaitWriteBack(offset, size_bytes);
+  }
   const std::string& name() const override { return beneath_->name(); }
 
  private:
