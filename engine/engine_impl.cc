@@ -133,15 +133,7 @@ void EngineImpl::BuildComponents() {
                       .join_bytes = tuning_.join_bytes,
                       .merge_window_bytes = tuning_.merge_window_bytes,
                       .merge_entry_bytes = tuning_.merge_entry_bytes};
-  index_builder_ = std::make_unique<IndexBuilder>(
-      IndexBuilder::Dependencies{.work = work,
-                                 .regions = regions,
-                                 .clock = environment_.clock,
-                                 .bytes_per_second = options_.index_build_bytes_per_second,
-                                 .runs_max = tuning_.compaction_runs});
-  compactor_ = std::make_unique<Compactor>(
-      work, tuning_.compaction_runs,
-      SpaceReserve(tuning_.memstores_total_bytes, tuning_.log_segment_bytes), index_builder_.get());
+  BuildCompactor(work);
   overlaps_ =
       std::make_unique<OverlapWorker>(tuning_.overlap_bytes, database_.memory.get(), &monitor_);
   flusher_ =
@@ -215,6 +207,27 @@ void EngineImpl::BuildCommitQueue() {
 }
 
 // They know each other: a region that grows too large is split, and what it becomes is maintained.
+void EngineImpl::BuildCompactor(const FileWork& work) {
+  index_builder_ = std::make_unique<IndexBuilder>(
+      IndexBuilder::Dependencies{.work = work,
+                                 .regions = database_.regions.get(),
+                                 .clock = environment_.clock,
+                                 .bytes_per_second = options_.index_build_bytes_per_second,
+                                 .runs_max = tuning_.compaction_runs});
+  merge_pace_ = std::make_unique<MergePace>(
+      MergePace::Dependencies{.clock = environment_.clock,
+                              .bytes_per_second = options_.compaction_bytes_per_second,
+                              .factor = [this] { return gate_->MergeFactor(); },
+                              .run_urgent = [this] { jobs_->RunUrgent(); },
+                              .monitor = &monitor_});
+  compactor_ = std::make_unique<Compactor>(Compactor::Dependencies{
+      .work = work,
+      .runs_max = tuning_.compaction_runs,
+      .space_reserve = SpaceReserve(tuning_.memstores_total_bytes, tuning_.log_segment_bytes),
+      .builder = index_builder_.get(),
+      .pace = merge_pace_.get()});
+}
+
 void EngineImpl::BuildMaintenance() {
   splitter_ = std::make_unique<Splitter>(Splitter::Dependencies{
       .regions = database_.regions.get(),

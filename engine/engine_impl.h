@@ -205,6 +205,7 @@ class EngineImpl final : public Engine {
   void BuildComponents();
   void BuildCommitQueue();
   void BuildMaintenance();
+  void BuildCompactor(const FileWork& work);
   void BuildSchemaEditor();
   void BuildLoadWork(const FileWork& files);
   void SectionBroken(const format::StoreFile& file, const format::BrokenSection& broken);
@@ -523,6 +524,7 @@ class EngineImpl final : public Engine {
   std::unique_ptr<CommitQueue> queue_;
   std::unique_ptr<Flusher> flusher_;
   std::unique_ptr<IndexBuilder> index_builder_;
+  std::unique_ptr<MergePace> merge_pace_;
   std::unique_ptr<Compactor> compactor_;
   std::unique_ptr<OverlapWorker> overlaps_;
   std::unique_ptr<WriteThrottle> gate_;

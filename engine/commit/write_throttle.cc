@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/status_macros.h"
+#include "engine/runtime/rate_limit.h"
 
 namespace tandem::engine {
 namespace {
@@ -190,6 +191,14 @@ Status WriteThrottle::WaitForFlush() {
   return deps_.health->CheckWritable();
 }
 
+uint32_t WriteThrottle::MergeFactor() const {
+  if (lacks_space_.load(std::memory_order_relaxed)) return RateLimit::kNoLimit;
+  const size_t runs = merging_runs_max_.load(std::memory_order_relaxed);
+  if (runs >= deps_.runs_max) return RateLimit::kNoLimit;
+  const size_t calm = deps_.runs_max / 2;
+  return runs <= calm ? 1 : uint32_t{1} << std::min(runs - calm, kDoublingsMax);
+}
+
 void WriteThrottle::Update() {
   Look();
   base::MutexLock lock(mutex_);
@@ -198,16 +207,22 @@ void WriteThrottle::Update() {
 
 void WriteThrottle::Look() {
   MemstoreSum sum;
-  size_t waiting_max = 0, runs_max = 0;
+  size_t waiting_max = 0, runs_max = 0, merging_runs_max = 0;
+  bool lacks_space = false;
   for (const auto& region : deps_.regions->regions()) {
     const std::shared_ptr<const RegionVersion> version = region->version();
     sum.Add(*version);
     waiting_max = std::max(waiting_max, version->memstores.size() - 1);
     runs_max = std::max(runs_max, RunsToBe(*version));
+    lacks_space |= region->lacks_space(Region::Rewriting::kDueMerge);
+    if (region->merges_fail()) continue;
+    merging_runs_max = std::max(merging_runs_max, RunsToBe(*version));
   }
   memstore_bytes_.store(sum.bytes(), std::memory_order_relaxed);
   waiting_max_.store(waiting_max, std::memory_order_relaxed);
   runs_max_.store(runs_max, std::memory_order_relaxed);
+  merging_runs_max_.store(merging_runs_max, std::memory_order_relaxed);
+  lacks_space_.store(lacks_space, std::memory_order_relaxed);
 }
 
 }  // namespace tandem::engine

@@ -60,6 +60,10 @@ class WriteThrottle {
   /// nothing is left that could flush); what hinders the flush or the merge it waits for: kNoSpace,
   /// kOutOfMemory, kUnavailable.
   Status Admit(const Request& request);
+  /// By what the limit of merges is multiplied (RateLimit::Factor), so that no write is slowed down
+  /// because merges are: more for each run of a region above half of those that an idle one may
+  /// have; no limit where one has as many, or a merge waits for space.
+  uint32_t MergeFactor() const;
   /// Looks at the regions again and wakes waiting writers. Call it whenever a memstore was switched
   /// or flushed, a merge ended or failed, or the database's health changed.
   void Update() EXCLUDES(mutex_);
@@ -98,6 +102,8 @@ class WriteThrottle {
   std::atomic<uint64_t> memstore_bytes_{0};
   std::atomic<size_t> waiting_max_{0};      // Of any region.
   std::atomic<size_t> runs_max_{0};         // Likewise.
+  std::atomic<size_t> merging_runs_max_{0};  // Likewise, where merges do not fail.
+  std::atomic<bool> lacks_space_{false};     // Whether a merge that is due does.
   std::atomic<uint64_t> unslept_bytes_{0};  // Weighted bytes of all writes that runs slow.
   std::atomic<int64_t> due_nanos_{0};       // When the bytes written so far are due, for memory.
   base::Mutex mutex_;

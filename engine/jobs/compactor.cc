@@ -285,7 +285,7 @@ Status Compactor::CompactLocked(Region& region, bool* is_refused) {
     *is_refused = !space.has_value();
     if (*is_refused) return space.error();
     inputs.space = *std::move(space);
-    return CompactInputs(region, std::move(inputs), MergeKind::kOther);
+    return CompactInputs(region, std::move(inputs), MergeKind::kByHand);
   };
   while (RunCount(*region.version()) > compaction::kMergeRunsMax) {
     std::optional<Inputs> inputs = Pick(region, policy);
@@ -314,7 +314,8 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
   }
   event.input_bytes = BytesOf(inputs.slices());
   RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&](JobProgress* progress) -> Status {
-    const MergeControl control{.cancelled = running.cancelled(), .progress = progress};
+    const MergeControl control{
+        .cancelled = running.cancelled(), .progress = progress, .kind = kind};
     WrittenRun written;
     bool is_outdated = true;
     while (is_outdated) {
@@ -483,7 +484,7 @@ Status Compactor::AddIndexes(Region& region, const FileSlice& slice) {
   const format::StoreFile& store = slice.file->store();
   ASSIGN_OR_RETURN(const Claim space,
                    ClaimFor(region, Region::Rewriting::kRepair, store.size_bytes()));
-  const RunningMerge running(this, region, store.size_bytes(), MergeKind::kOther);
+  const RunningMerge running(this, region, store.size_bytes(), MergeKind::kRepair);
   if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
   ReturnHeapBeforeMerging(store.size_bytes());
   const std::shared_ptr<const format::TableRecord> table = region.table();
@@ -507,7 +508,7 @@ Status Compactor::RewriteRun(Region& region, const FileSlice& slice) {
   const uint64_t bytes = BytesOf(inputs->slices());
   ASSIGN_OR_RETURN(inputs->space, ClaimFor(region, Region::Rewriting::kRepair, bytes));
   const int64_t began_micros = work_.monitor->NowMicros();
-  const Status status = CompactInputs(region, *inputs, MergeKind::kOther);
+  const Status status = CompactInputs(region, *inputs, MergeKind::kRepair);
   if (status.ok()) {
     const int64_t micros = work_.monitor->NowMicros() - began_micros;
     builder_->CountRewritten(bytes, static_cast<uint64_t>(micros));
@@ -568,6 +569,18 @@ std::optional<Compactor::Inputs> Compactor::RunWith(const Region& region, const 
     return inputs;
   }
   return std::nullopt;
+}
+
+// A merge that others wait for does not wait itself. One that is to end does so at once.
+Result<bool> Compactor::IsPaced(const Region& region, const MergeControl& control) const {
+  if (control.cancelled.load(std::memory_order_relaxed)) {
+    return Status::Cancelled("a merge that waited for its turn was asked to stop");
+  }
+  if (control.kind == MergeKind::kByHand || region.IsAwaited(Region::Work::kCompaction)) {
+    return false;
+  }
+  base::MutexLock lock(mutex_);
+  return !is_closing_;
 }
 
 // An index section that the merge finds broken is rebuilt from the rows.
@@ -633,6 +646,11 @@ Result<WrittenRun> Compactor::Merge(const Region& region, const Inputs& inputs, 
   options.now_micros = point.now_micros;
   options.cancelled = &control.cancelled;
   options.read_bytes = control.progress;
+  MergePace::Passed passed;
+  options.passed = [&](uint64_t read_bytes) {
+    return pace_->Pass(
+        read_bytes, [&] { return IsPaced(region, control); }, &passed);
+  };
   options.spares_page_cache = true;
   options.limits = work_.limits;
   options.window_bytes = work_.merge_window_bytes;

@@ -34,6 +34,7 @@
 #include "engine/region/expiry.h"
 #include "engine/region/region.h"
 #include "engine/region/region_runs.h"
+#include "engine/runtime/merge_pace.h"
 #include "engine/runtime/merge_space.h"
 #include "engine/runtime/running_jobs.h"
 #include "format/types.h"
@@ -45,13 +46,20 @@ namespace tandem::engine {
 /// Threads: any.
 class Compactor {
  public:
-  /// `runs_max`: of an idle region (compaction::MergePolicy). `space_reserve`: see MergeSpace.
-  /// `builder` outlives it.
-  Compactor(FileWork work, uint32_t runs_max, uint64_t space_reserve, IndexBuilder* builder)
-      : work_(work),
-        policy_{.runs_max = runs_max},
-        builder_(builder),
-        space_([files = work.files] { return files->FreeSpace(); }, space_reserve) {}
+  /// All outlive it.
+  struct Dependencies {
+    FileWork work;
+    uint32_t runs_max = 8;       ///< Of an idle region (compaction::MergePolicy).
+    uint64_t space_reserve = 0;  ///< See MergeSpace.
+    IndexBuilder* builder = nullptr;
+    MergePace* pace = nullptr;
+  };
+  explicit Compactor(const Dependencies& dependencies)
+      : work_(dependencies.work),
+        policy_{.runs_max = dependencies.runs_max},
+        builder_(dependencies.builder),
+        pace_(dependencies.pace),
+        space_([files = work_.files] { return files->FreeSpace(); }, dependencies.space_reserve) {}
 
   /// Whether runs of the region should be merged.
   bool IsDue(const Region& region) const EXCLUDES(mutex_);
@@ -109,7 +117,8 @@ class Compactor {
 
   // A region's merge ends with its table. One that is due also gives way to callers that wait to
   // compact all of the region, and to a close unless it is small; others end for any close.
-  enum class MergeKind : uint8_t { kDue, kOther };
+  // Those by hand are not paced.
+  enum class MergeKind : uint8_t { kDue, kRepair, kByHand };
   // There is one while a merge of the region runs or callers wait.
   struct RegionMerge {
     uint32_t callers_waiting = 0;
@@ -169,7 +178,9 @@ class Compactor {
   struct MergeControl {
     const CancelFlag& cancelled;
     JobProgress* progress = nullptr;
+    MergeKind kind = MergeKind::kDue;
   };
+  Result<bool> IsPaced(const Region& region, const MergeControl& control) const EXCLUDES(mutex_);
   Result<WrittenRun> MergeSkippingBrokenSections(const Region& region, const Inputs& inputs,
                                                  const Record& table, const MergeControl& control);
   static format::SequenceNumber LastLimitsBefore(const RegionVersion& version, size_t end,
@@ -187,6 +198,7 @@ class Compactor {
   const FileWork work_;
   const compaction::MergePolicy policy_;
   IndexBuilder* const builder_;
+  MergePace* const pace_;
   MergeSpace space_;
   std::atomic<bool> shared_changed_{false};  // Relaxed: a hint.
   mutable base::Mutex mutex_;

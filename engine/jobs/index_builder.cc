@@ -13,9 +13,6 @@
 namespace tandem::engine {
 namespace {
 
-// How long a copy that is slowed down sleeps before it looks whether it is cancelled.
-constexpr int64_t kSleepMicros = 20'000;
-
 const FileSlice* FindSlice(const RegionVersion& version, format::FileNumber file) {
   const auto found = std::ranges::find_if(version.files, [file](const FileSlice& slice) {
     return slice.file->store().number() == file;
@@ -158,7 +155,10 @@ Status IndexBuilder::Passed(const Addition& addition, uint64_t bytes) {
     copied_bytes_[addition.number()] += bytes;
   }
   addition.progress.fetch_add(bytes, std::memory_order_relaxed);
-  return Throttle(addition, bytes);
+  return limit_.Pass(bytes, [&]() -> Result<uint32_t> {
+    RETURN_IF_ERROR(CheckWanted(addition));
+    return HoldsUpMerges(addition) ? RateLimit::kNoLimit : 1;
+  });
 }
 
 // Relaxed: the flag orders nothing; it only has to be seen eventually.
@@ -184,26 +184,6 @@ bool IndexBuilder::HoldsUpMerges(const Addition& addition) const {
   return std::ranges::any_of(addition.sharers, [this](const auto& region) {
     return RunCount(*region->version()) > deps_.runs_max;
   });
-}
-
-// Each copy takes its place in the line of all that share the limit, and waits for it.
-Status IndexBuilder::Throttle(const Addition& addition, uint64_t bytes) {
-  if (deps_.bytes_per_second == 0) return {};
-  const double micros =
-      1e6 * static_cast<double>(bytes) / static_cast<double>(deps_.bytes_per_second);
-  int64_t until = 0;
-  {
-    base::MutexLock lock(mutex_);
-    free_micros_ = std::max(free_micros_, deps_.clock->MonotonicMicros());
-    free_micros_ += static_cast<int64_t>(std::min(micros, 3.6e9));
-    until = free_micros_;
-  }
-  while (true) {
-    const int64_t left = until - deps_.clock->MonotonicMicros();
-    if (left <= 0 || HoldsUpMerges(addition)) return {};
-    RETURN_IF_ERROR(CheckWanted(addition));
-    deps_.clock->SleepMicros(std::min(left, kSleepMicros));
-  }
 }
 
 // Whether the catalog has the regions that share the file, and no others that refer to it: one was

@@ -22,6 +22,7 @@
 #include "engine/jobs/run_writer.h"
 #include "engine/region/region.h"
 #include "engine/region/region_set.h"
+#include "engine/runtime/rate_limit.h"
 #include "engine/runtime/running_jobs.h"
 #include "format/types.h"
 #include "tandem/status.h"
@@ -41,7 +42,8 @@ class IndexBuilder {
     uint64_t bytes_per_second = 0;
     uint32_t runs_max = 8;  ///< Of an idle region (compaction::MergePolicy).
   };
-  explicit IndexBuilder(const Dependencies& dependencies) : deps_(dependencies) {}
+  explicit IndexBuilder(const Dependencies& dependencies)
+      : deps_(dependencies), limit_(deps_.clock, deps_.bytes_per_second) {}
 
   /// Whether `region` is the first of its table that has rows of the file.
   bool IsFirstWith(const Region& region, const format::StoreFile& file) const;
@@ -74,14 +76,13 @@ class IndexBuilder {
   Status Passed(const Addition& addition, uint64_t bytes) EXCLUDES(mutex_);
   static Status CheckWanted(const Addition& addition);
   bool HoldsUpMerges(const Addition& addition) const;
-  Status Throttle(const Addition& addition, uint64_t bytes) EXCLUDES(mutex_);
   static bool AreAllThatRefer(const Addition& addition, const format::Catalog& catalog);
   Status Install(const Addition& addition);
 
   const Dependencies deps_;
+  RateLimit limit_;
   mutable base::Mutex mutex_;
   std::map<format::FileNumber, uint64_t> copied_bytes_ GUARDED_BY(mutex_);  // Of running copies.
-  int64_t free_micros_ GUARDED_BY(mutex_) = 0;  // When the limit allows the next bytes.
   uint64_t rewritten_bytes_ GUARDED_BY(mutex_) = 0;
   uint64_t rewriting_micros_ GUARDED_BY(mutex_) = 0;
 };

@@ -246,6 +246,7 @@ Statistics Monitor::Counters(int64_t time_micros) const {
   statistics.compaction_cells = ValueOf(compaction_cells_);
   statistics.failed_compactions = value(failed_compactions_);
   statistics.postponed_compactions = value(postponed_compactions_);
+  statistics.compaction_paced_micros = value(paced_micros_);
   statistics.overlap_pairs = value(overlap_pairs_);
   statistics.broken_sections = value(broken_sections_);
   statistics.rewritten_files = value(rewritten_files_);

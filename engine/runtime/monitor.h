@@ -56,6 +56,8 @@ class Monitor {
   Status RunCompaction(CompactionEvent* event, const JobWork& work);
   /// Merges of a region wait for space.
   void CountPostponed() { Add(postponed_compactions_); }
+  /// A merge waited for its turn.
+  void CountPaced(int64_t micros) { Add(paced_micros_, static_cast<uint64_t>(micros)); }
   void Split(const RegionSplitEvent& event);
   void Merged(const RegionMergeEvent& event);
   void FoundHot(const HotRegionEvent& event);
@@ -136,6 +138,7 @@ class Monitor {
   Counter compaction_input_bytes_{0}, failed_compactions_{0}, overlap_pairs_{0};
   CellCounters flush_cells_{}, compaction_cells_{};
   Counter postponed_compactions_{0};
+  Counter paced_micros_{0};
   Counter broken_sections_{0}, rewritten_files_{0};
   Counter region_splits_{0}, region_merges_{0};
   Counter scrubbed_bytes_{0}, scrub_findings_{0};

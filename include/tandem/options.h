@@ -64,9 +64,17 @@ struct Options {
   /// storage billed by the read. Findings go to the log and the listener, counters to Statistics.
   uint64_t scrub_bytes_per_second = 0;
   /// Reads files that get a new index at most at this rate, in bytes a second; 0: as fast as it
-  /// goes. A file that cannot be copied with the index is merged without a limit. Set it where a
-  /// build would take the disk from queries; leave it at 0 where the index should be whole soon.
+  /// goes. A file that cannot be copied with the index is merged, at the rate of merges. Set it
+  /// where a build would take the disk from queries; leave it at 0 where the index should be whole
+  /// soon.
   uint64_t index_build_bytes_per_second = 0;
+  /// Merges in the background read at most so many bytes a second, all together, and write about as
+  /// many; 0: as fast as it goes. The limit rises while a region comes near the number of runs that
+  /// an idle one may have. There is none from that number on, before writes would be slowed down,
+  /// and while a merge waits for disk space. Flushes, merges by hand and those of a close have
+  /// none. Set it where merges take the disk from reads; too low a limit leaves more files to look
+  /// into.
+  uint64_t compaction_bytes_per_second = 0;
   /// Trusts the wall clock when the database is opened, however far ahead it is. Otherwise a clock
   /// that is more than a year ahead of the last time the database saw, or that jumps by more than a
   /// day while it is open, is doubted (DatabaseInfo::clock_state): nothing expires, and writes get

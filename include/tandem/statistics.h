@@ -166,6 +166,8 @@ struct Statistics {
   uint64_t failed_flushes = 0, failed_compactions = 0;
   /// How often merges of a region began to wait because the disk had too little space.
   uint64_t postponed_compactions = 0;
+  /// How long merges waited for their turn by Options::compaction_bytes_per_second, all together.
+  uint64_t compaction_paced_micros = 0;
   uint64_t region_splits = 0, region_merges = 0;
   uint64_t overlap_pairs = 0;    ///< Pairs of files whose shared rows were found.
   uint64_t broken_sections = 0;  ///< Damaged sections that reads do without.
