@@ -30,6 +30,8 @@ class JobQueue {
 
   /// The next job that is due and has at least the priority `lowest`; nullptr: there is none.
   std::shared_ptr<Job> Take(Priority lowest);
+  /// The same of this priority alone, whatever else waits.
+  std::shared_ptr<Job> TakeOf(Priority priority) { return TakeFirst(priority); }
   /// The first job with a delay, before its time; nullptr: there is none.
   std::shared_ptr<Job> TakeDelayed();
   /// Whether the job was due; if so, it no longer waits.

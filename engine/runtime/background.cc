@@ -1,11 +1,18 @@
 // The thread pool: a queue of jobs under one mutex. A worker takes the first job that is due, by
-// priority, or sleeps until the next one is. With several workers, one never runs low-priority
-// jobs, which may take minutes: a flush never waits for a merge. Jobs of middle priority run on any
-// worker, and run those of high priority that become due meanwhile. A worker that takes a job wakes
-// another one while any job waits, due or not, so that none waits for this worker to return.
+// priority, or sleeps until the next one is. Jobs of middle priority run those of high priority
+// that become due meanwhile. A worker that takes a job wakes the others while any job waits, due or
+// not, so that none waits for this worker to return.
+//
+// With several workers, one never runs low-priority jobs, which may take minutes: a flush never
+// waits for a merge. The others have a lower priority in the system, too: where processors are few,
+// a merge beside a flush would take turns with the threads that write, each of some milliseconds.
+// So they leave other jobs to the first worker unless that one is busy.
 #include "engine/runtime/background.h"
 
-#include <algorithm>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -24,6 +31,13 @@ using base::Job;
 using base::Priority;
 
 constexpr int64_t kAgainMicros = 1'000'000;  // After which work that found no memory is done again.
+// Of workers that merge: a third of the processor beside a thread of the usual one.
+constexpr int kNice = 5;
+
+// Of the calling thread, in Linux. The system may refuse: then it competes as others do.
+void GiveWayToOthers() {
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
+}
 
 class ThreadPool final : public base::Executor {
  public:
@@ -36,8 +50,11 @@ class ThreadPool final : public base::Executor {
   bool RunUrgent() override;
 
  private:
-  void Work();
-  std::shared_ptr<Job> TakeJob() REQUIRES(mutex_);
+  // kMerger: leaves what is no merge to the worker that runs no merges, while that one is idle.
+  enum class Role : uint8_t { kAll, kUrgent, kMerger };
+  void Work(Role role);
+  std::shared_ptr<Job> TakeJob(Role role) REQUIRES(mutex_);
+  std::shared_ptr<Job> TakeDue(Role role) REQUIRES(mutex_);
   bool IsIdle() const REQUIRES(mutex_) { return running_ == 0 && jobs_.due_count() == 0; }
   void WaitForWork() REQUIRES(mutex_);
 
@@ -46,16 +63,18 @@ class ThreadPool final : public base::Executor {
   base::CondVar work_;                      // There may be a job, or the pool stops.
   base::CondVar idle_;                      // No job is due or running.
   base::JobQueue jobs_ GUARDED_BY(mutex_);  // By monotonic time.
-  uint32_t running_ GUARDED_BY(mutex_) = 0, running_low_ GUARDED_BY(mutex_) = 0;
-  uint32_t low_max_ = 1;  // Set before the first thread starts.
+  uint32_t running_ GUARDED_BY(mutex_) = 0;
+  bool is_urgent_busy_ GUARDED_BY(mutex_) = false;  // The worker that runs no merges.
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;  // Changed by the owner alone.
 };
 
 Status ThreadPool::Start(uint32_t thread_count) {
-  low_max_ = std::max(thread_count, 2u) - 1;
   try {
-    for (uint32_t i = 0; i < thread_count; ++i) threads_.emplace_back([this] { Work(); });
+    for (uint32_t i = 0; i < thread_count; ++i) {
+      const Role role = thread_count == 1 ? Role::kAll : i == 0 ? Role::kUrgent : Role::kMerger;
+      threads_.emplace_back([this, role] { Work(role); });
+    }
   } catch (const std::system_error& error) {
     return Status::OutOfMemory(std::string("cannot start a background thread: ") + error.what());
   }
@@ -74,13 +93,13 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::ScheduleAfter(int64_t delay_micros, std::shared_ptr<Job> job) {
   base::MutexLock lock(mutex_);
   (void)jobs_.Add(clock_->MonotonicMicros(), delay_micros, std::move(job));
-  work_.NotifyOne();
+  work_.NotifyAll();  // One alone may be the wrong one.
 }
 
 void ThreadPool::Drain() {
   base::MutexLock lock(mutex_);
   jobs_.MoveDue(clock_->MonotonicMicros());
-  work_.NotifyOne();
+  work_.NotifyAll();
   while (!IsIdle()) idle_.Wait(mutex_);
 }
 
@@ -98,15 +117,20 @@ bool ThreadPool::RunUrgent() {
   return true;
 }
 
+std::shared_ptr<Job> ThreadPool::TakeDue(Role role) {
+  if (role == Role::kUrgent) return jobs_.Take(Priority::kMiddle);
+  if (role == Role::kAll || is_urgent_busy_) return jobs_.Take(Priority::kLow);
+  return jobs_.TakeOf(Priority::kLow);
+}
+
 // nullptr: there is none that this worker may run.
-std::shared_ptr<Job> ThreadPool::TakeJob() {
+std::shared_ptr<Job> ThreadPool::TakeJob(Role role) {
   jobs_.MoveDue(clock_->MonotonicMicros());
-  std::shared_ptr<Job> job =
-      jobs_.Take(running_low_ < low_max_ ? Priority::kLow : Priority::kMiddle);
+  std::shared_ptr<Job> job = TakeDue(role);
   if (job == nullptr) return nullptr;
   ++running_;
-  if (job->priority() == Priority::kLow) ++running_low_;
-  if (jobs_.due_count() + jobs_.delayed_count() > 0) work_.NotifyOne();
+  if (role == Role::kUrgent) is_urgent_busy_ = true;
+  if (jobs_.due_count() + jobs_.delayed_count() > 0) work_.NotifyAll();
   return job;
 }
 
@@ -117,20 +141,20 @@ void ThreadPool::WaitForWork() {
   if (delay > 0) (void)work_.WaitFor(mutex_, delay);
 }
 
-void ThreadPool::Work() {
+void ThreadPool::Work(Role role) {
+  if (role == Role::kMerger) GiveWayToOthers();
   while (true) {
     std::shared_ptr<Job> job;
     {
       base::MutexLock lock(mutex_);
-      while (!stopping_ && (job = TakeJob()) == nullptr) WaitForWork();
+      while (!stopping_ && (job = TakeJob(role)) == nullptr) WaitForWork();
       if (job == nullptr) return;
     }
-    const Priority priority = job->priority();
     job->Run();
     job.reset();  // Releases what it holds before the pool counts as idle.
     base::MutexLock lock(mutex_);
     --running_;
-    if (priority == Priority::kLow) --running_low_;
+    if (role == Role::kUrgent) is_urgent_busy_ = false;
     if (IsIdle()) idle_.NotifyAll();
     if (stopping_) return;
   }

@@ -14,9 +14,10 @@
 
 namespace tandem::engine {
 
-/// An executor of `thread_count` threads. Its destructor waits for running jobs, drops queued ones
-/// and joins the threads. `clock` outlives it. Errors: kOutOfMemory when a thread cannot be
-/// started.
+/// An executor of `thread_count` threads. All but one have a lower priority in the system, and run
+/// what is urgent only where that one is busy; a single one has the usual priority. Its destructor
+/// waits for running jobs, drops queued ones and joins the threads. `clock` outlives it. Errors:
+/// kOutOfMemory when a thread cannot be started.
 Result<std::unique_ptr<base::Executor>> NewThreadPool(uint32_t thread_count, base::Clock* clock);
 
 /// The executor of an engine's tasks, with a stop: afterwards no task runs, so that tasks may refer

@@ -3,6 +3,10 @@
 #define BOOST_TEST_DYN_LINK
 #include "engine/runtime/background.h"
 
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
@@ -71,6 +75,52 @@ BOOST_AUTO_TEST_CASE(HighPriorityComesFirst) {
   latch.Open();
   pool->Drain();
   BOOST_CHECK_EQUAL(order, "hlm");
+}
+
+// Where processors are few, a merge gives way to the threads that write, and a flush does not.
+BOOST_AUTO_TEST_CASE(MergesHaveALowerPriorityInTheSystem) {
+  const auto nice = [] {
+    return getpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)));
+  };
+  const int usual = nice();
+  const auto nice_of = [&](Executor* pool, Priority priority) {
+    int found = 0;
+    Latch ran;
+    pool->Schedule(NewJob(priority, [&] {
+      found = nice();
+      ran.Open();
+    }));
+    ran.Wait();
+    pool->Drain();
+    return found;
+  };
+  const auto pool = NewPool(3);
+  for (int i = 0; i < 20; ++i) {
+    BOOST_CHECK_GT(nice_of(pool.get(), Priority::kLow), usual);
+    BOOST_CHECK_EQUAL(nice_of(pool.get(), Priority::kMiddle), usual);
+    BOOST_CHECK_EQUAL(nice_of(pool.get(), Priority::kHigh), usual);
+  }
+  const auto single = NewPool(1);
+  BOOST_CHECK_EQUAL(nice_of(single.get(), Priority::kLow), usual);
+  BOOST_CHECK_EQUAL(nice(), usual);
+}
+
+// The worker that runs no merges is busy.
+BOOST_AUTO_TEST_CASE(AWorkerThatMergesRunsWhatIsUrgentWhenNobodyElseCan) {
+  const auto pool = NewPool(2);
+  Latch begun, may_end, ran_high, ran_middle, ran_low;
+  pool->Schedule(NewJob(Priority::kHigh, [&] {
+    begun.Open();
+    may_end.Wait();
+  }));
+  begun.Wait();
+  pool->Schedule(NewJob(Priority::kHigh, [&] { ran_high.Open(); }));
+  ran_high.Wait();
+  pool->Schedule(NewJob(Priority::kMiddle, [&] { ran_middle.Open(); }));
+  ran_middle.Wait();
+  pool->Schedule(NewJob(Priority::kLow, [&] { ran_low.Open(); }));
+  ran_low.Wait();
+  may_end.Open();
 }
 
 // One worker has a job of low priority, the other one a long job of middle priority.
