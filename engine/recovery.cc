@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,10 +11,15 @@
 #include "base/status_macros.h"
 #include "engine/commit/applier.h"
 #include "engine/maintenance.h"
+#include "engine/parallel/reader_loop.h"
 #include "engine/storage/store_file_check.h"
 
 namespace tandem::engine {
 namespace {
+
+// Of the files that one thread opens before it takes the next.
+constexpr size_t kFilesOfPart = 256;
+constexpr uint32_t kThreadsMax = 4;
 
 class Recovery {
  public:
@@ -106,20 +111,29 @@ Status Recovery::ReplayFrame(const format::Frame& frame) {
 }
 
 // Files of regions stay open: opening them a second time would cost as much again. Those that only
-// a named snapshot has are closed; their readers open them.
+// a named snapshot has are closed; their readers open them. Where there are many, several threads
+// take them in parts.
 Status Recovery::CheckFiles(const format::Catalog& catalog) {
-  std::set<format::FileNumber> of_regions;
   for (const auto& [id, record] : catalog.regions) {
-    for (const format::FileReference& reference : record.files) of_regions.insert(reference.file);
+    for (const format::FileReference& reference : record.files) open_files_[reference.file];
   }
-  const auto use = [&](const format::FileRecord& record,
-                       std::unique_ptr<base::File> file) -> Status {
-    if (!of_regions.contains(record.number)) return {};
-    ASSIGN_OR_RETURN(open_files_[record.number], database_.files->Open(record, std::move(file)));
+  const auto use = [&](const format::FileRecord& record, std::unique_ptr<base::File> file,
+                       const format::FileEnds& ends) -> Status {
+    const auto place = open_files_.find(record.number);
+    if (place == open_files_.end()) return {};
+    ASSIGN_OR_RETURN(place->second, database_.files->Open(record, std::move(file), &ends));
     return {};
   };
-  return CheckStoreFiles(options_.environment.file_system, database_.opened.storage.get(), catalog,
-                         use);
+  std::vector<const format::FileRecord*> all;
+  for (const auto& [number, record] : catalog.files) all.push_back(&record);
+  const std::span<const format::FileRecord* const> files(all);
+  const size_t parts = (files.size() + kFilesOfPart - 1) / kFilesOfPart;
+  return RunOnReaders(options_.environment.executor, kThreadsMax, parts, [&](size_t i) {
+    const size_t first = i * kFilesOfPart;
+    return CheckStoreFiles(options_.environment.file_system, database_.opened.storage.get(),
+                           catalog.database,
+                           files.subspan(first, std::min(kFilesOfPart, files.size() - first)), use);
+  });
 }
 
 Status Recovery::AttachFiles(const format::Catalog& catalog) {

@@ -14,19 +14,18 @@ Result<std::string_view> FileWindow::Read(uint64_t offset, uint64_t size) {
                         Mismatch("bytes up to the end", size, limit_ - std::min(limit_, offset)));
   }
   if (!Holds(offset, size)) {
-    start_ = offset;
+    held_ = {};  // If the read fails, too.
     const std::span<char> bytes =
         buffer_.Resize(std::min(std::max(size, read_bytes_), limit_ - offset));
     charge_.Set(buffer_.memory_bytes());
-    buffer_.Truncate(0);  // Empty if the read fails.
     ASSIGN_OR_RETURN(const size_t count, file_->Read(offset, bytes));
-    buffer_.Truncate(count);
+    held_ = {.offset = offset, .bytes = {bytes.data(), count}};
     if (count < size) {
       return CorruptionAt(file_->name(), offset,
                           Mismatch("bytes before the file's end", size, count));
     }
   }
-  return buffer_.view().substr(offset - start_, size);
+  return held_.At(offset, size);
 }
 
 }  // namespace tandem::format

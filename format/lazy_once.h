@@ -15,6 +15,14 @@ namespace tandem::format {
 /// Loads under way on this thread, of any values.
 inline thread_local int loads_of_thread = 0;
 
+/// Guards whose turn it is, for all values: a file has several, many are never loaded, and a mutex
+/// and a condition for each would be most of what an idle file takes.
+struct LoadTurns {
+  base::Mutex mutex;
+  base::CondVar ended;  ///< A load of any value.
+};
+inline LoadTurns load_turns;
+
 /// Threads: any. Lifetime: the value lives as long as this object.
 template <typename T>
 class LazyOnce {
@@ -28,7 +36,7 @@ class LazyOnce {
   /// The value; calls `load()` -> Result<T> if it is not loaded yet. After a load that failed or
   /// threw, each thread that waited tries in turn.
   template <typename Load>
-  Result<T*> Get(Load load) EXCLUDES(mutex_) {
+  Result<T*> Get(Load load) EXCLUDES(load_turns.mutex) {
     if (T* const value = loaded(); value != nullptr) return value;
     const Turn turn(this);
     return value_.Get(std::move(load));
@@ -40,16 +48,16 @@ class LazyOnce {
    public:
     explicit Turn(LazyOnce* lazy) : lazy_(lazy) {
       if (loads_of_thread++ > 0) return;
-      base::MutexLock lock(lazy_->mutex_);
-      while (lazy_->is_loading_) lazy_->ended_.Wait(lazy_->mutex_);
+      base::MutexLock lock(load_turns.mutex);
+      while (lazy_->is_loading_) load_turns.ended.Wait(load_turns.mutex);
       lazy_->is_loading_ = holds_ = true;
     }
     ~Turn() {
       --loads_of_thread;
       if (!holds_) return;
-      base::MutexLock lock(lazy_->mutex_);
+      base::MutexLock lock(load_turns.mutex);
       lazy_->is_loading_ = false;
-      lazy_->ended_.NotifyAll();
+      load_turns.ended.NotifyAll();
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
@@ -60,9 +68,7 @@ class LazyOnce {
   };
 
   Lazy<T> value_;
-  base::Mutex mutex_;
-  base::CondVar ended_;
-  bool is_loading_ GUARDED_BY(mutex_) = false;
+  bool is_loading_ GUARDED_BY(load_turns.mutex) = false;
 };
 
 }  // namespace tandem::format

@@ -20,18 +20,6 @@
 namespace tandem::format {
 namespace {
 
-Result<FileHeader> ReadHeader(base::File& file, const ExpectedFile& expected, uint64_t size) {
-  char bytes[kFileHeaderBytes];
-  ASSIGN_OR_RETURN(const size_t count, file.Read(0, bytes));
-  return CheckStoreHeader({bytes, count}, expected, size, file.name());
-}
-
-Result<Footer> ReadFooter(base::File& file, const FileHeader& header, uint64_t size) {
-  char bytes[kFooterBytes];
-  ASSIGN_OR_RETURN(const size_t count, file.Read(size - kFooterBytes, bytes));
-  return CheckStoreFooter({bytes, count}, header, size, file.name());
-}
-
 Result<std::vector<SectionEntry>> ReadTable(const BlockFile& file, const Footer& footer,
                                             uint64_t offset, uint32_t alignment) {
   ASSIGN_OR_RETURN(const BlockRef block,
@@ -75,6 +63,25 @@ Status CheckSections(const BlockFile& file, const std::vector<SectionEntry>& sec
   return {};
 }
 
+// What Open needs of both ends, where the caller has not read them.
+class EndsRead {
+ public:
+  Result<FileEnds> Read(base::File* file) {
+    FileEnds ends;
+    ASSIGN_OR_RETURN(ends.size_bytes, file->Size());
+    ASSIGN_OR_RETURN(const size_t first_bytes, file->Read(0, first_));
+    ends.first = {first_, first_bytes};
+    const uint64_t wanted = std::min<uint64_t>(ends.size_bytes, kFooterBytes);
+    ASSIGN_OR_RETURN(const size_t last_bytes,
+                     file->Read(ends.size_bytes - wanted, {last_, wanted}));
+    ends.last = {last_, last_bytes};
+    return ends;
+  }
+
+ private:
+  char first_[kFileHeaderBytes], last_[kFooterBytes];
+};
+
 bool IsOfFamily(SectionKind kind) {
   return kind == SectionKind::kBlockIndex || kind == SectionKind::kDictionary ||
          kind == SectionKind::kPresence || kind == SectionKind::kBlockIndexTop;
@@ -87,14 +94,14 @@ const SectionEntry& StoreFile::Impl::Section(SectionKind kind, uint32_t owner) c
 }
 
 // Reads the start key of the region and the table's record.
-Status StoreFile::ReadSchema(Impl* impl) {
+Status StoreFile::ReadSchema(Impl* impl, TableRecords* tables) {
   const SectionEntry* section = FindSection(impl->sections, SectionKind::kSchema);
   if (section == nullptr) return impl->blocks.Corrupt(0, "the schema section is missing");
   ASSIGN_OR_RETURN(const BlockRef block, ReadOnlyBlock(impl->blocks, *section, BlockKind::kSchema));
-  ASSIGN_OR_RETURN(StoredSchema schema, DecodeStoredSchema(*block));
+  ASSIGN_OR_RETURN(StoredSchema schema, DecodeStoredSchema(*block, tables));
   impl->region_start = std::move(schema.region_start);
   impl->table = std::move(schema.table);
-  for (const IndexRecord& index : impl->table.indexes) {
+  for (const IndexRecord& index : impl->table->indexes) {
     impl->indexes[index.id];
     impl->broken_indexes[index.id];
   }
@@ -133,7 +140,7 @@ Status StoreFile::Impl::FindFamilies() {
   const auto find = [this](SectionKind kind, FamilyId owner) {
     return FindSection(sections, kind, owner.value);
   };
-  for (const FamilyRecord& family : table.families) {
+  for (const FamilyRecord& family : table->families) {
     if (find(SectionKind::kBlockIndex, family.id) == nullptr) continue;
     if (find(SectionKind::kDictionary, family.id) == nullptr) {
       return blocks.Corrupt(0, "a family has no dictionary");
@@ -168,14 +175,26 @@ Status StoreFile::Impl::FindFamilies() {
 }
 
 Result<std::shared_ptr<StoreFile>> StoreFile::Open(std::unique_ptr<base::File> file,
-                                                   const ExpectedFile& expected,
-                                                   BlockCache* cache) {
-  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
-  ASSIGN_OR_RETURN(const FileHeader header, ReadHeader(*file, expected, size));
-  ASSIGN_OR_RETURN(const Footer footer, ReadFooter(*file, header, size));
+                                                   const ExpectedFile& expected, BlockCache* cache,
+                                                   const KnownOfFile& known) {
+  EndsRead read;
+  FileEnds ends;
+  if (known.ends != nullptr) {
+    ends = *known.ends;
+  } else {
+    ASSIGN_OR_RETURN(ends, read.Read(file.get()));
+  }
+  ASSIGN_OR_RETURN(const FileHeader header,
+                   CheckStoreHeader(ends.first.substr(0, kFileHeaderBytes), expected,
+                                    ends.size_bytes, file->name()));
+  const size_t footer_bytes = std::min(ends.last.size(), kFooterBytes);
+  ASSIGN_OR_RETURN(const Footer footer,
+                   CheckStoreFooter(ends.last.substr(ends.last.size() - footer_bytes), header,
+                                    ends.size_bytes, file->name()));
 
   auto impl = std::make_unique<Impl>(BlockFile(std::move(file), header.number, header.id, cache));
-  impl->size_bytes = size;
+  impl->blocks.set_known({.offset = ends.size_bytes - ends.last.size(), .bytes = ends.last});
+  impl->size_bytes = ends.size_bytes;
   impl->writable = header.writable();
   impl->footer = footer;
   impl->alignment = uint32_t{1} << header.alignment_log2;
@@ -187,11 +206,12 @@ Result<std::shared_ptr<StoreFile>> StoreFile::Open(std::unique_ptr<base::File> f
   }
   if (!sections) return sections.error();
   impl->sections = *std::move(sections);
-  RETURN_IF_ERROR(ReadSchema(impl.get()));
+  RETURN_IF_ERROR(ReadSchema(impl.get(), known.tables));
   RETURN_IF_ERROR(ReadStatistics(impl.get()));
   if ((header.incompatible & kIncompatibleOneSequence) != 0) {
     impl->blocks.set_first_sequence(impl->statistics.min_sequence.value);
   }
+  impl->blocks.set_known({});
   return std::make_shared<StoreFile>(Private(), std::move(impl));
 }
 

@@ -42,7 +42,7 @@ FileNumber StoreFile::number() const { return impl_->blocks.number(); }
 const FileId& StoreFile::id() const { return impl_->blocks.id(); }
 uint64_t StoreFile::size_bytes() const { return impl_->size_bytes; }
 bool StoreFile::writable() const { return impl_->writable; }
-const TableRecord& StoreFile::table() const { return impl_->table; }
+const TableRecord& StoreFile::table() const { return *impl_->table; }
 const std::string& StoreFile::region_start() const { return impl_->region_start; }
 const FileStatistics& StoreFile::statistics() const { return impl_->statistics; }
 const std::vector<SectionEntry>& StoreFile::sections() const { return impl_->sections; }

@@ -31,6 +31,7 @@
 #include "format/types.h"
 #include "index/section.h"
 #include "store_file/file_statistics.h"
+#include "store_file/table_records.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
@@ -61,6 +62,19 @@ struct HashedKey {
   uint64_t hash = 0;
 };
 
+/// What was read of a file from its beginning and from its end.
+struct FileEnds {
+  uint64_t size_bytes = 0;  ///< Of the whole file.
+  std::string_view first;   ///< At least its header, unless the file is shorter.
+  std::string_view last;    ///< At least its footer, unless the file is shorter.
+};
+
+/// What Open need not read or decode again. Lifetime: that of the call.
+struct KnownOfFile {
+  const FileEnds* ends = nullptr;  ///< Null: it reads them.
+  TableRecords* tables = nullptr;  ///< Null: the file has a record of its own.
+};
+
 /// Threads: any. Lifetime: blocks and views that it hands out are pinned by their BlockRef.
 class StoreFile {
   struct Private {};
@@ -71,7 +85,8 @@ class StoreFile {
   ~StoreFile();
   /// Errors: kCorruption (anything that does not agree), kUnsupported (version, feature), kIoError.
   static Result<std::shared_ptr<StoreFile>> Open(std::unique_ptr<base::File> file,
-                                                 const ExpectedFile& expected, BlockCache* cache);
+                                                 const ExpectedFile& expected, BlockCache* cache,
+                                                 const KnownOfFile& known = {});
 
   FileNumber number() const;
   const FileId& id() const;
@@ -163,7 +178,7 @@ class StoreFile {
   bool ShowsCurrentEntries(std::span<const FamilyRecord> families, SequenceNumber sequence) const;
 
  private:
-  static Status ReadSchema(Impl* impl);
+  static Status ReadSchema(Impl* impl, TableRecords* tables);
   static Status ReadStatistics(Impl* impl);
   /// nullptr when there are none.
   Result<DataSection*> LoadFamily(FamilyId owner) const;

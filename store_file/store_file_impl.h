@@ -40,7 +40,7 @@ struct StoreFile::Impl {
   bool writable = true;
   uint32_t alignment = 0;
   Footer footer;
-  TableRecord table;
+  std::shared_ptr<const TableRecord> table;
   std::string region_start;
   FileStatistics statistics;
   std::vector<FamilyId> families;  ///< With rows, rising.

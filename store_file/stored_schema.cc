@@ -3,17 +3,29 @@
 
 #include <utility>
 
+#include "base/status_macros.h"
 #include "format/byte_reader.h"
 #include "tandem/limits.h"
 
 namespace tandem::format {
 
-Result<StoredSchema> DecodeStoredSchema(const Block& block) {
+namespace {
+
+Result<std::shared_ptr<const TableRecord>> DecodeRecord(std::string_view bytes,
+                                                        TableRecords* tables) {
+  if (tables != nullptr) return tables->Decode(bytes);
+  ASSIGN_OR_RETURN(TableRecord table, DecodeTable(bytes));
+  return std::make_shared<const TableRecord>(std::move(table));
+}
+
+}  // namespace
+
+Result<StoredSchema> DecodeStoredSchema(const Block& block, TableRecords* tables) {
   StoredSchema schema;
   ByteReader reader(block.raw());
   schema.region_start = reader.Bytes(reader.VarintUpTo(kRowKeyBytesMax));
   if (!reader.ok()) return block.Corrupt("start key of the region is malformed");
-  Result<TableRecord> table = DecodeTable(reader.Bytes(reader.remaining()));
+  auto table = DecodeRecord(reader.Bytes(reader.remaining()), tables);
   if (!table) {
     return Status(table.error().code(),
                   std::string(block.Corrupt(table.error().message()).message()));

@@ -1,5 +1,4 @@
-// A loop of a call whose iterations wait for files: those of its read threads that have time take
-// some of them.
+// A loop of a call whose iterations wait for files: threads that have time take some of them.
 #pragma once
 
 #include <cstddef>

@@ -83,17 +83,19 @@ format::FileRecord RecordOf(format::FileNumber number, const format::FileId& id,
 
 Result<std::shared_ptr<LiveFile>> StoreFiles::Open(const format::FileRecord& record) {
   ASSIGN_OR_RETURN(std::unique_ptr<base::File> file, storage_->OpenFile(record.number));
-  return Open(record, std::move(file));
+  return Open(record, std::move(file), nullptr);
 }
 
 Result<std::shared_ptr<LiveFile>> StoreFiles::Open(const format::FileRecord& record,
-                                                   std::unique_ptr<base::File> file) {
+                                                   std::unique_ptr<base::File> file,
+                                                   const format::FileEnds* ends) {
   const format::ExpectedFile expected{.number = record.number,
                                       .size_bytes = record.size_bytes,
                                       .id = record.id,
                                       .database = database_};
   ASSIGN_OR_RETURN(std::shared_ptr<format::StoreFile> store,
-                   format::StoreFile::Open(std::move(file), expected, &cache_));
+                   format::StoreFile::Open(std::move(file), expected, &cache_,
+                                           {.ends = ends, .tables = &tables_}));
   if (store->row_count() != record.rows) {
     return Status::Corruption(StoreFileName(record.number) + ": rows: expected " +
                               std::to_string(record.rows) + ", found " +

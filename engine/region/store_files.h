@@ -46,9 +46,11 @@ class StoreFiles {
   Result<uint64_t> FreeSpace() { return storage_->FreeSpace(); }
   /// Errors: kCorruption if the file does not match the record.
   Result<std::shared_ptr<LiveFile>> Open(const format::FileRecord& record);
-  /// The same with `file`, which OpenFile of the storage returned for it.
+  /// The same with `file`, which OpenFile of the storage returned for it, and its ends, which may
+  /// be null.
   Result<std::shared_ptr<LiveFile>> Open(const format::FileRecord& record,
-                                         std::unique_ptr<base::File> file);
+                                         std::unique_ptr<base::File> file,
+                                         const format::FileEnds* ends);
   /// The same; a file that is open already is not opened again.
   Result<std::shared_ptr<LiveFile>> OpenOnce(const format::FileRecord& record);
   /// Deletes a file that the catalog does not name: one that was never added, or a retired one.
@@ -83,6 +85,7 @@ class StoreFiles {
   Health* health_;
   const format::DatabaseId database_;
   format::BlockCache cache_;
+  format::TableRecords tables_;
   format::StoreFile::BrokenSink broken_sink_;
 
   friend class StoredFile;

@@ -166,7 +166,7 @@ Status DamagedFile::ReadSchema(const TableRecord* known) {
   }
   if (block != nullptr) {
     ASSIGN_OR_RETURN(StoredSchema schema, DecodeStoredSchema(*block));
-    table_ = std::move(schema.table);
+    table_ = *schema.table;
     region_start_ = std::move(schema.region_start);
     return {};
   }

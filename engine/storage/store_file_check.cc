@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <string>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,94 +20,88 @@ constexpr size_t kFilesTogether = kReadsTogether / 2;
 // alignment, which is usually 4 KiB.
 constexpr uint64_t kEndBytes = 32 << 10;
 
-// A file with the reads of its two ends.
-class Ends {
+// The reads of a file's two ends. Serves one file after the other: the buffers stay.
+class EndsReader {
  public:
-  Ends(const format::FileRecord& record, const format::DatabaseId& database)
-      : record_(record), database_(database) {}
-
-  Status Open(Storage* storage) {
-    ASSIGN_OR_RETURN(file_, storage->OpenFile(record_.number));
+  Status Open(Storage* storage, const format::FileRecord& record) {
+    record_ = &record;
+    ASSIGN_OR_RETURN(file_, storage->OpenFile(record.number));
     ASSIGN_OR_RETURN(size_bytes_, file_->Size());
-    Prepare(0, std::min<uint64_t>(size_bytes_, format::kFileHeaderBytes), &first_);
+    Prepare(0, std::min<uint64_t>(size_bytes_, first_.size()), first_.data(), &requests_[0]);
+    if (last_ == nullptr) last_ = std::make_unique_for_overwrite<char[]>(kEndBytes);
     const uint64_t end_bytes = std::min(size_bytes_, kEndBytes);
-    Prepare(size_bytes_ - end_bytes, end_bytes, &last_);
+    Prepare(size_bytes_ - end_bytes, end_bytes, last_.get(), &requests_[1]);
     return {};
   }
-  std::array<base::IoRequest*, 2> requests() { return {&first_.request, &last_.request}; }
+  std::array<base::IoRequest, 2>& requests() { return requests_; }
 
-  Status Use(const UseChecked& use) { return use(record_, std::move(file_)); }
-
-  Status Check() const {
-    RETURN_IF_ERROR(first_.request.status);
-    RETURN_IF_ERROR(last_.request.status);
-    const format::ExpectedFile expected{.number = record_.number,
-                                        .size_bytes = record_.size_bytes,
-                                        .id = record_.id,
-                                        .database = database_};
-    ASSIGN_OR_RETURN(
-        const format::FileHeader header,
-        format::CheckStoreHeader(first_.found(), expected, size_bytes_, file_->name()));
-    const std::string_view end = last_.found();
-    const size_t footer_bytes = std::min(end.size(), format::kFooterBytes);
-    RETURN_IF_ERROR(format::CheckStoreFooter(end.substr(end.size() - footer_bytes), header,
-                                             size_bytes_, file_->name())
+  Status Check(const format::DatabaseId& database) const {
+    for (const base::IoRequest& request : requests_) RETURN_IF_ERROR(request.status);
+    const format::ExpectedFile expected{.number = record_->number,
+                                        .size_bytes = record_->size_bytes,
+                                        .id = record_->id,
+                                        .database = database};
+    const format::FileEnds read = ends();
+    ASSIGN_OR_RETURN(const format::FileHeader header,
+                     format::CheckStoreHeader(read.first, expected, size_bytes_, file_->name()));
+    const size_t footer_bytes = std::min(read.last.size(), format::kFooterBytes);
+    RETURN_IF_ERROR(format::CheckStoreFooter(read.last.substr(read.last.size() - footer_bytes),
+                                             header, size_bytes_, file_->name())
                         .status());
     if (header.writable()) return {};
     return Status::Unsupported("a later version made " + file_->name() +
                                "; this one can only read it");
   }
 
+  Status Use(const UseChecked& use) { return use(*record_, std::move(file_), ends()); }
+
  private:
-  struct Read {
-    std::string bytes;
-    base::IoRequest request;
-    std::string_view found() const {
-      return std::string_view(bytes).substr(0, request.transferred);
-    }
-  };
-  void Prepare(uint64_t offset, uint64_t size, Read* read) {
-    read->bytes.resize(size);
-    read->request.file = file_.get();
-    read->request.offset = offset;
-    read->request.buffer = read->bytes;
+  void Prepare(uint64_t offset, uint64_t size, char* buffer, base::IoRequest* request) {
+    *request = {};
+    request->file = file_.get();
+    request->offset = offset;
+    request->buffer = {buffer, size};
+  }
+  format::FileEnds ends() const {
+    return {.size_bytes = size_bytes_,
+            .first = {first_.data(), requests_[0].transferred},
+            .last = {last_.get(), requests_[1].transferred}};
   }
 
-  const format::FileRecord& record_;
-  const format::DatabaseId& database_;
+  const format::FileRecord* record_ = nullptr;
   std::unique_ptr<base::File> file_;
   uint64_t size_bytes_ = 0;
-  Read first_, last_;
+  std::array<char, format::kFileHeaderBytes> first_;
+  std::unique_ptr<char[]> last_;
+  std::array<base::IoRequest, 2> requests_;
 };
 
-using Batch = std::vector<std::unique_ptr<Ends>>;
-
-Status CheckBatch(base::IoQueue* queue, const Batch& batch) {
+Status CheckBatch(base::IoQueue* queue, std::span<EndsReader> batch,
+                  const format::DatabaseId& database) {
   std::vector<base::IoRequest*> requests;
-  for (const auto& ends : batch) {
-    for (base::IoRequest* request : ends->requests()) requests.push_back(request);
+  for (EndsReader& file : batch) {
+    for (base::IoRequest& request : file.requests()) requests.push_back(&request);
   }
   queue->Submit(requests);
   while (queue->Wait() != nullptr) continue;
-  for (const auto& ends : batch) RETURN_IF_ERROR(ends->Check());
+  for (const EndsReader& file : batch) RETURN_IF_ERROR(file.Check(database));
   return {};
 }
 
 }  // namespace
 
 Status CheckStoreFiles(base::FileSystem* file_system, Storage* storage,
-                       const format::Catalog& catalog, const UseChecked& use) {
-  if (catalog.files.empty()) return {};
+                       const format::DatabaseId& database,
+                       std::span<const format::FileRecord* const> files, const UseChecked& use) {
+  if (files.empty()) return {};
   const std::unique_ptr<base::IoQueue> queue = file_system->NewQueue(kReadsTogether);
-  Batch batch;
-  for (auto file = catalog.files.begin(); file != catalog.files.end();) {
-    auto ends = std::make_unique<Ends>(file->second, catalog.database);
-    RETURN_IF_ERROR(ends->Open(storage));
-    batch.push_back(std::move(ends));
-    if (++file != catalog.files.end() && batch.size() < kFilesTogether) continue;
-    RETURN_IF_ERROR(CheckBatch(queue.get(), batch));
-    for (const auto& checked : batch) RETURN_IF_ERROR(checked->Use(use));
-    batch.clear();
+  std::vector<EndsReader> readers(std::min(kFilesTogether, files.size()));
+  while (!files.empty()) {
+    const std::span<EndsReader> batch(readers.data(), std::min(readers.size(), files.size()));
+    for (size_t i = 0; i < batch.size(); ++i) RETURN_IF_ERROR(batch[i].Open(storage, *files[i]));
+    RETURN_IF_ERROR(CheckBatch(queue.get(), batch, database));
+    for (EndsReader& checked : batch) RETURN_IF_ERROR(checked.Use(use));
+    files = files.subspan(batch.size());
   }
   return {};
 }

@@ -32,6 +32,11 @@ BlockRef BlockFile::Cached(BlockHandle handle) const {
 }
 
 Result<BlockRef> BlockFile::ReadUncached(BlockHandle handle, BlockKind expected) const {
+  if (known_.Hold(handle.offset, handle.stored_bytes)) {
+    RETURN_IF_ERROR(CheckHandle(handle));
+    return DecodeBlock(PlaceAt(handle.offset), expected,
+                       known_.At(handle.offset, handle.stored_bytes));
+  }
   return ReadAt(PlaceAt(handle.offset), handle, expected);
 }
 
@@ -41,7 +46,7 @@ Result<BlockRef> BlockFile::ReadAt(const BlockPlace& place, BlockHandle handle,
   return DecodeBlock(place, expected, {stored.get(), handle.stored_bytes});
 }
 
-Result<std::unique_ptr<char[]>> BlockFile::ReadStored(BlockHandle handle) const {
+Status BlockFile::CheckHandle(BlockHandle handle) const {
   if (handle.stored_bytes < kBlockHeaderBytes ||
       handle.stored_bytes > kBlockHeaderBytes + kBlockStoredBytesMax) {
     return Corrupt(handle.offset, "size of block, " + std::to_string(handle.stored_bytes) +
@@ -54,6 +59,11 @@ Result<std::unique_ptr<char[]>> BlockFile::ReadStored(BlockHandle handle) const 
   if (handle.offset > std::numeric_limits<int64_t>::max() - uint64_t{handle.stored_bytes}) {
     return Corrupt(handle.offset, "offset of block is past the end of every file");
   }
+  return {};
+}
+
+Result<std::unique_ptr<char[]>> BlockFile::ReadStored(BlockHandle handle) const {
+  RETURN_IF_ERROR(CheckHandle(handle));
   auto buffer = std::make_unique_for_overwrite<char[]>(handle.stored_bytes);
   ASSIGN_OR_RETURN(const size_t size,
                    file_->Read(handle.offset, {buffer.get(), handle.stored_bytes}));

@@ -10,6 +10,7 @@
 #include "format/block/block.h"
 #include "format/block/block_cache.h"
 #include "format/block/block_codec.h"
+#include "format/file_window.h"
 #include "format/types.h"
 #include "tandem/status.h"
 
@@ -32,6 +33,11 @@ class BlockFile {
   /// The handle.stored_bytes bytes of a block as stored, bypassing the cache. Errors: kIoError,
   /// kCorruption (bounds).
   Result<std::unique_ptr<char[]>> ReadStored(BlockHandle handle) const;
+
+  /// Bytes that the caller has read. ReadUncached and sequential readers use them, until they are
+  /// replaced. Threads: one, while there are any. Lifetime: `known` outlives that.
+  void set_known(const KnownBytes& known) { known_ = known; }
+  const KnownBytes& known() const { return known_; }
 
   base::File& file() const { return *file_; }
   FileNumber number() const { return number_; }
@@ -56,6 +62,7 @@ class BlockFile {
   Status Corrupt(uint64_t offset, std::string_view what) const;
 
  private:
+  Status CheckHandle(BlockHandle handle) const;
   Result<BlockRef> ReadAt(const BlockPlace& place, BlockHandle handle, BlockKind expected) const;
   BlockRef Keep(BlockHandle handle, BlockRef block) const;
 
@@ -65,6 +72,7 @@ class BlockFile {
   FileId id_;
   BlockCache* cache_;
   uint64_t first_sequence_ = 0;
+  KnownBytes known_;
 };
 
 }  // namespace tandem::format

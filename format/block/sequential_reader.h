@@ -18,7 +18,7 @@ class SequentialReader {
   /// takes two.
   SequentialReader(const BlockFile& file, uint64_t begin, uint64_t end,
                    uint64_t read_bytes = FileWindow::kReadBytes)
-      : file_(file), window_(&file.file(), end, read_bytes), at_(begin), end_(end) {}
+      : file_(file), window_(&file.file(), end, read_bytes, file.known()), at_(begin), end_(end) {}
   /// The blocks of a section.
   SequentialReader(const BlockFile& file, const SectionEntry& section)
       : SequentialReader(file, section.offset, section.offset + section.size_bytes) {}

@@ -105,6 +105,18 @@ BOOST_AUTO_TEST_CASE(ReportsReadALittleOfEach) {
   }
 }
 
+// Two for each file: its beginning, and its end.
+BOOST_AUTO_TEST_CASE(AnOpenReadsTheEndsOfEachFile) {
+  Check({.cost = "reads by an open of n regions",
+         .n = 64,
+         .bound = AtMostLinear(20, 2),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           MakeRegions(&engine, n);
+           return static_cast<double>(ReadsOf(&engine, [&] { BOOST_REQUIRE(engine.Open().ok()); }));
+         }});
+}
+
 // Up to 64 share an edit, and 64 numbers of files are reserved by another one.
 BOOST_AUTO_TEST_CASE(SmallMemstoresShareTheEditsOfTheCatalog) {
   Check({.cost = "syncs of the manifest by a flush of a row in each of n regions",

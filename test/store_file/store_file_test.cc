@@ -7,12 +7,15 @@
 #include <boost/test/unit_test.hpp>
 #include <thread>
 
+#include "format/block/footer.h"
 #include "format/cell/visibility.h"
+#include "format/file_header.h"
 #include "format/hash.h"
 #include "index/entries.h"
 #include "store_file/writer.h"
 #include "tandem/limits.h"
 #include "test/store_file/store_files.h"
+#include "test/support/forwarding_file.h"
 #include "test/support/print.h"
 #include "test/support/split_loops.h"
 
@@ -72,6 +75,8 @@ FileStatistics Counted(const Rows& rows) {
   if (s.cells > s.deletes) s.family_times.push_back(family);
   return s;
 }
+
+std::string SmallFile() { return Written(PlainTable(), RandomRows(7).Many(9)).bytes; }
 
 BOOST_AUTO_TEST_SUITE(StoreFileTest)
 
@@ -440,6 +445,66 @@ BOOST_AUTO_TEST_CASE(AFileThatIsWrittenInParallelHasTheSameRows) {
   BOOST_TEST((*read == rows));
   const WrittenFile written = Written(table, rows);
   BOOST_TEST((parallel->bytes == written.bytes));
+}
+
+BOOST_AUTO_TEST_CASE(AFileIsOpenedFromTheEndsThatWereRead) {
+  const std::string bytes = SmallFile();
+  TableRecords tables;
+  std::shared_ptr<StoreFile> other;
+  // All of what an open reads, all but the schema, and the footer alone.
+  for (const size_t last : {bytes.size(), bytes.size() / 2, kFooterBytes}) {
+    uint64_t reads = 0;
+    auto file =
+        std::make_unique<test::CountingFile>(std::make_shared<test::MemoryFile>(bytes), &reads);
+    const std::string copy = bytes;
+    const FileEnds ends{.size_bytes = bytes.size(),
+                        .first = std::string_view(copy).substr(0, 100),
+                        .last = std::string_view(copy).substr(bytes.size() - last)};
+    const auto store =
+        StoreFile::Open(std::move(file), {}, nullptr, {.ends = &ends, .tables = &tables});
+    BOOST_TEST_REQUIRE(store.has_value(), store.status());
+    BOOST_TEST((reads == 0) == (last == bytes.size()));
+    BOOST_TEST((*store)->row_count() == 9u);
+    BOOST_TEST((*store)->region_start() == "from here");
+    if (other != nullptr) BOOST_TEST((&other->table() == &(*store)->table()));
+    other = *store;
+    BOOST_TEST((ReadAllRows(store->get()).value() == RandomRows(7).Many(9)));
+  }
+}
+
+// What was read may end early, or be another file's.
+BOOST_AUTO_TEST_CASE(EndsThatDoNotFitAreRefused) {
+  const std::string bytes = SmallFile();
+  const auto open = [&](const FileEnds& ends) {
+    return StoreFile::Open(std::make_unique<test::MemoryFile>(bytes), {}, nullptr, {.ends = &ends})
+        .status()
+        .code();
+  };
+  const std::string_view view = bytes;
+  const FileEnds good{.size_bytes = bytes.size(), .first = view.substr(0, 200), .last = view};
+  BOOST_TEST(open(good) == StatusCode::kOk);
+  FileEnds ends = good;
+  ends.first = view.substr(0, kFileHeaderBytes - 1);
+  BOOST_TEST(open(ends) == StatusCode::kCorruption);
+  ends = good;
+  ends.last = view.substr(0, bytes.size() - 1);
+  BOOST_TEST(open(ends) == StatusCode::kCorruption);
+  ends = good;
+  ends.last = view.substr(bytes.size() - kFooterBytes + 1);
+  BOOST_TEST(open(ends) == StatusCode::kCorruption);
+  ends = good;
+  ends.size_bytes = bytes.size() + 1;
+  BOOST_TEST(open(ends) == StatusCode::kCorruption);
+  ends = {};
+  BOOST_TEST(open(ends) == StatusCode::kCorruption);
+  std::string damaged = bytes;
+  for (size_t at = bytes.size() - kFooterBytes; at < bytes.size(); ++at) {
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    ends = good;
+    ends.last = damaged;
+    BOOST_TEST(open(ends) == StatusCode::kCorruption);
+    damaged[at] = bytes[at];
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
