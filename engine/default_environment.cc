@@ -129,6 +129,7 @@ Tuning TuningFor(const Options& options) {
   tuning.overlap_bytes = options.memory_bytes / kOverlapPart;
   tuning.block_cache_bytes =
       options.memory_bytes - tuning.memstores_total_bytes - tuning.overlap_bytes;
+  tuning.cache_lent_bytes = tuning.memstores_total_bytes;
   tuning.region_bytes_max = options.region_bytes_max == 0 ? UINT64_MAX : options.region_bytes_max;
   tuning.open_files_max = OpenFilesMax(options);
   tuning.rings_max = RingsMax(options);

@@ -276,6 +276,7 @@ void EngineImpl::BuildMaintenance() {
       .gate = gate_.get(),
       .health = &health_,
       .jobs = jobs_.get(),
+      .cache = database_.files->cache(),
       .split = [this](const Region& region) { return splitter_->SplitInMiddle(region); },
       .is_too_small = [this](const Region& region) { return region_merger_->IsDue(region); },
       .merge_with_neighbour =

@@ -42,7 +42,8 @@ Maintenance::Maintenance(const Dependencies& dependencies)
       extend_(deps_.jobs, base::Priority::kHigh, [this] { deps_.log->Extend(); }),
       drop_(deps_.jobs, base::Priority::kHigh, [this] { DropInBackground(); }),
       rewrites_(deps_.jobs, base::Priority::kLow, [this] { RewriteInBackground(); }),
-      flush_(deps_.jobs, base::Priority::kHigh, [this] { FlushSmallOnes(); }) {
+      flush_(deps_.jobs, base::Priority::kHigh, [this] { FlushSmallOnes(); }),
+      reclaim_(deps_.jobs, base::Priority::kHigh, [this] { deps_.cache->Shrink(); }) {
   for (const auto& region : deps_.regions->regions()) MakeTasks(region.get());
 }
 
@@ -97,6 +98,7 @@ void Maintenance::AfterGroup() {
     unchecked_bytes_ = 0;
   }
   if (ungated_bytes_ < deps_.tuning.memstores_total_bytes / kLookFraction) return;
+  if (deps_.cache->IsAboveBudget()) reclaim_.Schedule();
   deps_.gate->Update();
   ungated_bytes_ = 0;
 }

@@ -65,6 +65,7 @@ class Maintenance {
     WriteThrottle* gate = nullptr;
     Health* health = nullptr;
     BackgroundJobs* jobs = nullptr;
+    format::BlockCache* cache = nullptr;
     /// Splits a region at its middle row (Splitter::SplitInMiddle).
     std::function<Status(const Region&)> split;
     /// Whether a region is to be merged with a neighbour (RegionMerger::IsDue).
@@ -153,6 +154,7 @@ class Maintenance {
   BackgroundTask drop_;      // Log segments.
   BackgroundTask rewrites_;  // Looks for the regions that have something to rewrite.
   BackgroundTask flush_;     // Of small memstores, together.
+  BackgroundTask reclaim_;   // Memory of the memstores that the block cache had.
   // The commit leader's.
   uint64_t active_bytes_ = 0;     // Of the active memstores of all regions.
   uint64_t unchecked_bytes_ = 0;  // Logged since the log was last checked.

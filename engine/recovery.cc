@@ -64,8 +64,9 @@ Result<RecoveredDatabase> Recovery::Run() {
           storage_options, [this](const format::Catalog& catalog) { return AddTables(catalog); },
           [this](const format::Frame& frame) { return ReplayFrame(frame); }));
   Storage* storage = database_.opened.storage.get();
-  database_.files = std::make_unique<StoreFiles>(storage, health_, tuning.block_cache_bytes,
-                                                 database_.memory.get());
+  const StoreFiles::CacheSize cache{.budget_bytes = tuning.block_cache_bytes,
+                                    .lent_bytes = tuning.cache_lent_bytes};
+  database_.files = std::make_unique<StoreFiles>(storage, health_, cache, database_.memory.get());
   const format::Catalog catalog = storage->catalog();
   if (!options_.read_only) {
     RETURN_IF_ERROR(CheckFiles(catalog));

@@ -51,6 +51,7 @@ Tuning NestedTuning(Tuning tuning) {
   tuning.memstore_bytes /= kMemoryPart;
   tuning.memstores_total_bytes /= kMemoryPart;
   tuning.block_cache_bytes /= kMemoryPart;
+  tuning.cache_lent_bytes /= kMemoryPart;
   tuning.overlap_bytes /= kMemoryPart;
   tuning.read_buffer_bytes /= kMemoryPart;
   tuning.hit_bytes /= kMemoryPart;

@@ -30,12 +30,16 @@ class StoredFile;  // The LiveFile of a StoreFiles.
 /// Threads: any. Lifetime: outlives every LiveFile it opened.
 class StoreFiles {
  public:
+  /// See format::BlockCache.
+  struct CacheSize {
+    uint64_t budget_bytes = 0, lent_bytes = 0;
+  };
   /// All outlive this. `account` (may be null) counts the memory kept for files.
-  StoreFiles(Storage* storage, Health* health, uint64_t cache_bytes, base::MemoryAccount* account)
+  StoreFiles(Storage* storage, Health* health, const CacheSize& cache, base::MemoryAccount* account)
       : storage_(storage),
         health_(health),
         database_(storage->catalog().database),
-        cache_(cache_bytes, account) {}
+        cache_(cache.budget_bytes, account, cache.lent_bytes) {}
 
   /// Sets the callback for sections that are found broken. Requires: no file has been read yet, and
   /// `sink` outlives every read.

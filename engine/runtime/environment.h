@@ -30,6 +30,7 @@ struct Tuning {
   uint64_t memstore_bytes = 64 << 20;          ///< A memstore is switched when it passes this.
   uint64_t memstores_total_bytes = 128 << 20;  ///< All memstores together; writers wait above it.
   uint64_t block_cache_bytes = 472 << 20;
+  uint64_t cache_lent_bytes = 0;           ///< See format::BlockCache.
   uint64_t overlap_bytes = 40 << 20;       ///< Overlap bitmaps and what they are built from.
   uint64_t merge_window_bytes = 16 << 20;  ///< What one merge reads of all its inputs at once.
   uint64_t merge_entry_bytes = 40 << 20;   ///< Index entries that one merge collects at once.

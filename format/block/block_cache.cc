@@ -33,8 +33,9 @@ struct BlockCache::Shard {
   CacheShard blocks GUARDED_BY(mutex);
 };
 
-BlockCache::BlockCache(size_t budget_bytes, base::MemoryAccount* account)
+BlockCache::BlockCache(size_t budget_bytes, base::MemoryAccount* account, size_t lent_bytes)
     : budget_bytes_(budget_bytes),
+      lent_bytes_(lent_bytes),
       account_(account),
       pool_(std::make_shared<base::BlockPool>()),
       shards_(std::make_unique<Shard[]>(kShards)) {
@@ -46,12 +47,25 @@ BlockCache::BlockCache(size_t budget_bytes, base::MemoryAccount* account)
 
 BlockCache::~BlockCache() = default;
 
+// What is lent now.
+size_t BlockCache::lent_bytes() const {
+  const uint64_t used = account_->bytes(base::MemoryPart::kMemstores) +
+                        account_->bytes(base::MemoryPart::kAppendBuffers);
+  return lent_bytes_ - std::min<uint64_t>(lent_bytes_, used);
+}
+
 size_t BlockCache::budget_bytes() const {
   if (account_ == nullptr) return budget_bytes_;
   uint64_t others = 0;
   for (const base::MemoryPart part : kSharers) others += account_->bytes(part);
   const size_t least = budget_bytes_ / kLeastPart;
-  return others < budget_bytes_ - least ? budget_bytes_ - others : least;
+  const size_t budget = budget_bytes_ + lent_bytes();
+  return others < budget - least ? budget - others : least;
+}
+
+// A shard may have a little less than its part.
+bool BlockCache::IsAboveBudget() const {
+  return account_ != nullptr && account_->bytes(base::MemoryPart::kBlockCache) > budget_bytes();
 }
 
 void BlockCache::Shrink() {

@@ -2,7 +2,8 @@
 // blocks that are used more often (format/block/cache_shard.h).
 //
 // The budget also covers other data kept in memory for files, and read buffers, as counted by the
-// account. The cache gets what they leave, and never less than an eighth.
+// account. The cache gets what they leave, and never less than an eighth. It also uses memory of
+// the memstores while they do not: blocks go when they grow.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,10 @@ namespace tandem::format {
 /// Threads: any.
 class BlockCache {
  public:
-  /// `account` (may be null) outlives the cache.
-  explicit BlockCache(size_t budget_bytes, base::MemoryAccount* account = nullptr);
+  /// `account` (may be null) outlives the cache. `lent_bytes`: what memstores leave of so many
+  /// bytes is added to the budget. Whoever sees them grow calls Shrink.
+  explicit BlockCache(size_t budget_bytes, base::MemoryAccount* account = nullptr,
+                      size_t lent_bytes = 0);
   ~BlockCache();
 
   /// nullptr when it is not cached.
@@ -36,6 +39,8 @@ class BlockCache {
   size_t budget_bytes() const;
   /// Evicts blocks down to the budget, after the budget shrank.
   void Shrink();
+  /// Whether Shrink would evict some.
+  bool IsAboveBudget() const;
   /// Counts `bytes` as `part` and makes room for them.
   base::MemoryCharge Charge(base::MemoryPart part, uint64_t bytes);
   /// Whether `bytes` more of `part` may stay in memory, used or not: all of it together takes at
@@ -55,7 +60,10 @@ class BlockCache {
   void Free(std::vector<BlockRef> evicted);
   Shard& ShardOf(FileNumber file, uint64_t offset) const;
 
+  size_t lent_bytes() const;
+
   const size_t budget_bytes_;
+  const size_t lent_bytes_;
   base::MemoryAccount* const account_;
   const std::shared_ptr<base::BlockPool> pool_;
   std::unique_ptr<Shard[]> shards_;

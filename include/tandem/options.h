@@ -38,12 +38,12 @@ struct Options {
   /// deleted fails with kIoError once open_files_max has closed it.
   bool read_only = false;
   /// Memory budget in bytes, at least 8 MiB. With rows of usual size an open database uses at most
-  /// this and 48 MiB. Memstores get one fifth. Block indexes, key hashes, filters, reads, flushes
-  /// and merges come out of the rest; the block cache gets what remains, and at least one eighth of
-  /// the budget. Not included: rows that the caller holds, rows and values above 64 KiB while they
-  /// are read or written, and 4 bytes for each row of a table when these alone exceed the budget.
-  /// Statistics::memory and Info report the use. After large frees the engine returns free heap
-  /// memory to the system.
+  /// this and 48 MiB. Memstores get one fifth; the block cache uses what they leave of it. Block
+  /// indexes, key hashes, filters, reads, flushes and merges come out of the rest; the block cache
+  /// gets what remains, and at least one eighth of the budget. Not included: rows that the caller
+  /// holds, rows and values above 64 KiB while they are read or written, and 4 bytes for each row
+  /// of a table when these alone exceed the budget. Statistics::memory and Info report the use.
+  /// After large frees the engine returns free heap memory to the system.
   uint64_t memory_bytes = 640ull << 20;
   uint32_t background_threads = 2;  ///< 1 to 64.
   /// File descriptors for store files and for the rings that cursors read through; rings use up to

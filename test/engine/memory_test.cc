@@ -180,6 +180,37 @@ BOOST_AUTO_TEST_CASE(TheCacheMakesRoomForTheOthers) {
   BOOST_CHECK_GT(Memory().block_cache_bytes, 0u);
 }
 
+// While they grow it gives back what they need, a sixteenth of their limit at a time; when they are
+// flushed it may have it again.
+BOOST_AUTO_TEST_CASE(TheCacheUsesWhatMemstoresLeave) {
+  tuning.block_cache_bytes = 512 << 10;
+  tuning.memstores_total_bytes = tuning.cache_lent_bytes = 4 << 20;
+  tuning.memstore_bytes = 4 << 20;  // It is flushed by hand.
+  const uint64_t budget = tuning.block_cache_bytes + tuning.cache_lent_bytes;
+  BOOST_REQUIRE(Close().ok());
+  BOOST_REQUIRE(Open().ok());
+  for (uint64_t first = 0; first < 60'000; first += 4000) {
+    PutRows(first, 4000);
+    BOOST_REQUIRE(engine().Flush("t").ok());
+  }
+  const auto read = [&] {
+    for (uint64_t row = 0; row < 60'000; row += 3) BOOST_REQUIRE_NE(Value(Key(row), "c"), "-");
+  };
+  for (int round = 0; round < 2; ++round) {
+    read();
+    BOOST_CHECK_GT(Memory().block_cache_bytes, 2 * tuning.block_cache_bytes);
+    BOOST_CHECK_LE(Memory().total_bytes(), budget);
+    uint64_t cached = Memory().block_cache_bytes;
+    for (uint64_t first = 0; first < 6000; first += 100) {
+      PutRows(first, 100);
+      executor.Drain();
+      BOOST_CHECK_LE(Memory().total_bytes(), budget + tuning.memstores_total_bytes / 8);
+    }
+    BOOST_CHECK_LT(Memory().block_cache_bytes, cached / 2);
+    BOOST_REQUIRE(engine().Flush("t").ok());
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace tandem::test
