@@ -184,6 +184,21 @@ Result<WrittenRun> MemstoreWriter::Write(const Memstore& memstore, JobProgress* 
   return WrittenRun{.files = run_.Take(), .cells = counts_};
 }
 
+// A region's flush turn, which ends here unless it is passed on. Null: none.
+class FlushTurn {
+ public:
+  explicit FlushTurn(Region* region) : region_(region) {}
+  ~FlushTurn() {
+    if (region_ != nullptr) region_->End(Region::Work::kFlush);
+  }
+  FlushTurn(const FlushTurn&) = delete;
+  FlushTurn& operator=(const FlushTurn&) = delete;
+  void Pass() { region_ = nullptr; }
+
+ private:
+  Region* region_;
+};
+
 }  // namespace
 
 // Which memstores are flushed in one turn, and the flush turns of their regions.
@@ -228,20 +243,17 @@ bool Flusher::Group::Fits(const Region& region) {
   return true;
 }
 
+// Regions without a waiting memstore, which are most of many, cost no allocation.
 bool Flusher::Group::Add(Region& region, Taking taking) {
-  regions_.reserve(regions_.size() + 1);
-  begun_.reserve(begun_.size() + 1);
   if (taking == Taking::kUnlessBusy && !region.TryBegin(Region::Work::kFlush)) return false;
   if (taking == Taking::kWait) region.Begin(Region::Work::kFlush);
-  const bool fits = Fits(region);
-  if (fits) regions_.push_back(&region);
-  if (taking == Taking::kHeld) return fits;
-  if (fits) {
-    begun_.push_back(&region);
-  } else {
-    region.End(Region::Work::kFlush);
-  }
-  return fits;
+  FlushTurn turn(taking == Taking::kHeld ? nullptr : &region);
+  if (!Fits(region)) return false;
+  regions_.push_back(&region);
+  if (taking == Taking::kHeld) return true;
+  begun_.push_back(&region);
+  turn.Pass();
+  return true;
 }
 
 // The oldest memstores of some regions on their way to files.
@@ -530,18 +542,26 @@ class Pending {
  public:
   explicit Pending(std::span<Region* const> regions) : regions_(regions.begin(), regions.end()) {}
 
-  std::list<Region*>& regions() { return regions_; }
+  /// The first that may have a waiting memstore; nullptr: none is left.
+  Region* front() {
+    while (at_ < regions_.size() && regions_[at_] == nullptr) ++at_;
+    return at_ < regions_.size() ? regions_[at_] : nullptr;
+  }
+  void PopFront() { ++at_; }
+  /// Those after it; null where one had an error.
+  std::span<Region* const> others() const { return std::span(regions_).subspan(at_ + 1); }
   /// What became of a turn.
   void Note(const Flusher::Outcomes& outcomes) {
     for (const Flusher::Outcome& outcome : outcomes) {
-      if (!outcome.is_flushed) regions_.remove(outcome.region);
+      if (!outcome.is_flushed) std::ranges::replace(regions_, outcome.region, nullptr);
       if (error_.ok()) error_ = outcome.status;
     }
   }
   const Status& error() const { return error_; }
 
  private:
-  std::list<Region*> regions_;
+  std::vector<Region*> regions_;
+  size_t at_ = 0;
   Status error_;
 };
 
@@ -549,17 +569,18 @@ class Pending {
 
 Status Flusher::Flush(std::span<Region* const> regions, const Flushed& flushed) {
   Pending pending(regions);
-  while (!pending.regions().empty()) {
+  while (Region* const first = pending.front()) {
     Outcomes outcomes;
     {
       Group group(*this);
-      if (!group.Add(*pending.regions().front(), Group::Taking::kWait)) {
-        pending.regions().pop_front();
+      if (!group.Add(*first, Group::Taking::kWait)) {
+        pending.PopFront();
         continue;
       }
-      for (auto next = std::next(pending.regions().begin());
-           next != pending.regions().end() && !group.is_full(); ++next) {
-        if ((*next)->waiting_memstores() > 0) group.Add(**next, Group::Taking::kUnlessBusy);
+      for (Region* const next : pending.others()) {
+        if (group.is_full()) break;
+        if (next == nullptr || next->waiting_memstores() == 0) continue;
+        group.Add(*next, Group::Taking::kUnlessBusy);
       }
       outcomes = FlushOldest(group.regions(), LogState::kToBeSynced);
     }
@@ -581,15 +602,15 @@ Status Flusher::FlushInTurn(Region& region, const Flushed& flushed) {
 
 Status Flusher::FlushAlone(std::span<Region* const> regions) {
   Pending pending(regions);
-  while (!pending.regions().empty() && pending.error().ok()) {
+  while (Region* const first = pending.error().ok() ? pending.front() : nullptr) {
     Group group(*this);
-    if (!group.Add(*pending.regions().front(), Group::Taking::kHeld)) {
-      pending.regions().pop_front();
+    if (!group.Add(*first, Group::Taking::kHeld)) {
+      pending.PopFront();
       continue;
     }
-    for (auto next = std::next(pending.regions().begin());
-         next != pending.regions().end() && !group.is_full(); ++next) {
-      group.Add(**next, Group::Taking::kHeld);
+    for (Region* const next : pending.others()) {
+      if (group.is_full()) break;
+      if (next != nullptr) group.Add(*next, Group::Taking::kHeld);
     }
     pending.Note(FlushOldest(group.regions(), LogState::kSynced));
   }
