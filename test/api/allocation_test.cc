@@ -243,7 +243,14 @@ BOOST_AUTO_TEST_CASE(OfTableCopiesLeaveAllOrNothing) {
   const std::string& path = paths[tried - 1];
   FailEach("Attach", [&] { return database->Attach("t", path).status(); });
   CheckSound(30);
-  FailEach("RestoreTable", [&] { return database->RestoreTable(path, "t", {.as = "w"}).status(); });
+  // It may succeed though an allocation fails: after the link, when the source is closed.
+  bool is_there = false;
+  FailEach("RestoreTable", [&] {
+    if (is_there) return Status();
+    const Status status = database->RestoreTable(path, "t", {.as = "w"}).status();
+    is_there = status.ok();
+    return status;
+  });
   BOOST_CHECK_EQUAL(*database->Count({}, "w", Predicate::Equal("c", "value")), 30u);
   CheckSound(30);
 }
