@@ -259,13 +259,17 @@ void Report(const std::string& design, const Sizes& predicted, const Sizes& meas
                                      << ", \"measured\": " << JsonOf(measured) << "}\n";
 }
 
+// Of the difference, as a part of what was measured. With few rows there are few files, so that one
+// more merge is seen.
+double Bound() { return std::getenv("TANDEM_QUICK") != nullptr ? 0.15 : 0.1; }
+
 void Compare(const std::string& design) {
   const Sizes predicted = Predicted(design), measured = Measured(design);
   Report(design, predicted, measured);
   const auto is_near = [&](const char* what, double expected, double found, double least = 0) {
     BOOST_TEST_MESSAGE(design << ": " << what << ": predicted " << expected << ", measured "
                               << found);
-    BOOST_TEST(std::abs(expected - found) <= std::max(0.1 * found, least),
+    BOOST_TEST(std::abs(expected - found) <= std::max(Bound() * found, least),
                design << ": " << what << ": predicted " << expected << ", measured " << found);
   };
   is_near("regions", predicted.regions, measured.regions, 1);
