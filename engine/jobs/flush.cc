@@ -184,6 +184,35 @@ Result<WrittenRun> MemstoreWriter::Write(const Memstore& memstore, JobProgress* 
   return WrittenRun{.files = run_.Take(), .cells = counts_};
 }
 
+// Regions whose memstores are flushed until none waits. The first error is kept; a region that had
+// one is left alone.
+class Pending {
+ public:
+  explicit Pending(std::span<Region* const> regions) : regions_(regions.begin(), regions.end()) {}
+
+  /// The first that may have a waiting memstore; nullptr: none is left.
+  Region* front() {
+    while (at_ < regions_.size() && regions_[at_] == nullptr) ++at_;
+    return at_ < regions_.size() ? regions_[at_] : nullptr;
+  }
+  void PopFront() { ++at_; }
+  /// Those after it; null where one had an error.
+  std::span<Region* const> others() const { return std::span(regions_).subspan(at_ + 1); }
+  /// What became of a turn.
+  void Note(const Flusher::Outcomes& outcomes) {
+    for (const Flusher::Outcome& outcome : outcomes) {
+      if (!outcome.is_flushed) std::ranges::replace(regions_, outcome.region, nullptr);
+      if (error_.ok()) error_ = outcome.status;
+    }
+  }
+  const Status& error() const { return error_; }
+
+ private:
+  std::vector<Region*> regions_;
+  size_t at_ = 0;
+  Status error_;
+};
+
 // A region's flush turn, which ends here unless it is passed on. Null: none.
 class FlushTurn {
  public:
@@ -216,6 +245,9 @@ class Flusher::Group {
   /// waits that may be flushed with those so far. Returns whether it was added; otherwise the turn
   /// ends at once. Waits for no turn while it has others.
   bool Add(Region& region, Taking taking);
+  /// Adds the first region and those after it that may be flushed with it. Waits for the turn of
+  /// the first at most. Returns whether the first was added; otherwise none is.
+  bool Gather(Region& first, const Pending& pending, Taking taking);
   bool is_full() const {
     return !regions_.empty() && (!is_grouped_ || regions_.size() == regions_max());
   }
@@ -253,6 +285,16 @@ bool Flusher::Group::Add(Region& region, Taking taking) {
   if (taking == Taking::kHeld) return true;
   begun_.push_back(&region);
   turn.Pass();
+  return true;
+}
+
+bool Flusher::Group::Gather(Region& first, const Pending& pending, Taking taking) {
+  if (!Add(first, taking)) return false;
+  const Taking of_others = taking == Taking::kWait ? Taking::kUnlessBusy : taking;
+  for (Region* const next : pending.others()) {
+    if (is_full()) break;
+    if (next != nullptr && next->waiting_memstores() > 0) Add(*next, of_others);
+  }
   return true;
 }
 
@@ -534,53 +576,15 @@ Flusher::Outcomes Flusher::FlushUnlessBusy(std::span<Region* const> regions) {
   return FlushOldest(group.regions(), LogState::kToBeSynced);
 }
 
-namespace {
-
-// Regions whose memstores are flushed until none waits. The first error is kept; a region that had
-// one is left alone.
-class Pending {
- public:
-  explicit Pending(std::span<Region* const> regions) : regions_(regions.begin(), regions.end()) {}
-
-  /// The first that may have a waiting memstore; nullptr: none is left.
-  Region* front() {
-    while (at_ < regions_.size() && regions_[at_] == nullptr) ++at_;
-    return at_ < regions_.size() ? regions_[at_] : nullptr;
-  }
-  void PopFront() { ++at_; }
-  /// Those after it; null where one had an error.
-  std::span<Region* const> others() const { return std::span(regions_).subspan(at_ + 1); }
-  /// What became of a turn.
-  void Note(const Flusher::Outcomes& outcomes) {
-    for (const Flusher::Outcome& outcome : outcomes) {
-      if (!outcome.is_flushed) std::ranges::replace(regions_, outcome.region, nullptr);
-      if (error_.ok()) error_ = outcome.status;
-    }
-  }
-  const Status& error() const { return error_; }
-
- private:
-  std::vector<Region*> regions_;
-  size_t at_ = 0;
-  Status error_;
-};
-
-}  // namespace
-
 Status Flusher::Flush(std::span<Region* const> regions, const Flushed& flushed) {
   Pending pending(regions);
   while (Region* const first = pending.front()) {
     Outcomes outcomes;
     {
       Group group(*this);
-      if (!group.Add(*first, Group::Taking::kWait)) {
+      if (!group.Gather(*first, pending, Group::Taking::kWait)) {
         pending.PopFront();
         continue;
-      }
-      for (Region* const next : pending.others()) {
-        if (group.is_full()) break;
-        if (next == nullptr || next->waiting_memstores() == 0) continue;
-        group.Add(*next, Group::Taking::kUnlessBusy);
       }
       outcomes = FlushOldest(group.regions(), LogState::kToBeSynced);
     }
@@ -604,13 +608,9 @@ Status Flusher::FlushAlone(std::span<Region* const> regions) {
   Pending pending(regions);
   while (Region* const first = pending.error().ok() ? pending.front() : nullptr) {
     Group group(*this);
-    if (!group.Add(*first, Group::Taking::kHeld)) {
+    if (!group.Gather(*first, pending, Group::Taking::kHeld)) {
       pending.PopFront();
       continue;
-    }
-    for (Region* const next : pending.others()) {
-      if (group.is_full()) break;
-      if (next != nullptr) group.Add(*next, Group::Taking::kHeld);
     }
     pending.Note(FlushOldest(group.regions(), LogState::kSynced));
   }
