@@ -1,10 +1,29 @@
 // See the header.
 #include "store_file/ends.h"
 
+#include <algorithm>
+
 #include "base/status_macros.h"
 #include "format/corruption.h"
 
 namespace tandem::format {
+namespace {
+
+Result<Footer> CheckStoreFooter(std::string_view bytes, const FileHeader& header,
+                                uint64_t size_bytes, std::string_view file_name) {
+  if (bytes.size() != kFooterBytes) {
+    return CorruptionAt(file_name, size_bytes - kFooterBytes,
+                        Mismatch("bytes of footer", kFooterBytes, bytes.size()));
+  }
+  ASSIGN_OR_RETURN(const Footer footer, DecodeFooter(bytes, header.id, size_bytes, file_name));
+  if (footer.number != header.number) {
+    return CorruptionAt(file_name, size_bytes - kFooterBytes,
+                        Mismatch("file number", header.number.value, footer.number.value));
+  }
+  return footer;
+}
+
+}  // namespace
 
 Result<FileHeader> CheckStoreHeader(std::string_view bytes, const ExpectedFile& expected,
                                     uint64_t size_bytes, std::string_view file_name) {
@@ -29,18 +48,16 @@ Result<FileHeader> CheckStoreHeader(std::string_view bytes, const ExpectedFile& 
   return header;
 }
 
-Result<Footer> CheckStoreFooter(std::string_view bytes, const FileHeader& header,
-                                uint64_t size_bytes, std::string_view file_name) {
-  if (bytes.size() != kFooterBytes) {
-    return CorruptionAt(file_name, size_bytes - kFooterBytes,
-                        Mismatch("bytes of footer", kFooterBytes, bytes.size()));
-  }
-  ASSIGN_OR_RETURN(const Footer footer, DecodeFooter(bytes, header.id, size_bytes, file_name));
-  if (footer.number != header.number) {
-    return CorruptionAt(file_name, size_bytes - kFooterBytes,
-                        Mismatch("file number", header.number.value, footer.number.value));
-  }
-  return footer;
+Result<StoreEnds> CheckStoreEnds(const FileEnds& ends, const ExpectedFile& expected,
+                                 std::string_view file_name) {
+  StoreEnds checked;
+  ASSIGN_OR_RETURN(checked.header, CheckStoreHeader(ends.first.substr(0, kFileHeaderBytes),
+                                                    expected, ends.size_bytes, file_name));
+  const size_t footer_bytes = std::min(ends.last.size(), kFooterBytes);
+  ASSIGN_OR_RETURN(checked.footer,
+                   CheckStoreFooter(ends.last.substr(ends.last.size() - footer_bytes),
+                                    checked.header, ends.size_bytes, file_name));
+  return checked;
 }
 
 }  // namespace tandem::format

@@ -15,8 +15,13 @@ namespace tandem::format {
 /// it. Errors: kCorruption, kUnsupported.
 Result<FileHeader> CheckStoreHeader(std::string_view bytes, const ExpectedFile& expected,
                                     uint64_t size_bytes, std::string_view file_name);
-/// Checks its last kFooterBytes against its header. Errors: kCorruption.
-Result<Footer> CheckStoreFooter(std::string_view bytes, const FileHeader& header,
-                                uint64_t size_bytes, std::string_view file_name);
+
+struct StoreEnds {
+  FileHeader header;
+  Footer footer;
+};
+/// Checks both ends, the footer against the header. Errors: as CheckStoreHeader.
+Result<StoreEnds> CheckStoreEnds(const FileEnds& ends, const ExpectedFile& expected,
+                                 std::string_view file_name);
 
 }  // namespace tandem::format

@@ -184,13 +184,9 @@ Result<std::shared_ptr<StoreFile>> StoreFile::Open(std::unique_ptr<base::File> f
   } else {
     ASSIGN_OR_RETURN(ends, read.Read(file.get()));
   }
-  ASSIGN_OR_RETURN(const FileHeader header,
-                   CheckStoreHeader(ends.first.substr(0, kFileHeaderBytes), expected,
-                                    ends.size_bytes, file->name()));
-  const size_t footer_bytes = std::min(ends.last.size(), kFooterBytes);
-  ASSIGN_OR_RETURN(const Footer footer,
-                   CheckStoreFooter(ends.last.substr(ends.last.size() - footer_bytes), header,
-                                    ends.size_bytes, file->name()));
+  ASSIGN_OR_RETURN(const StoreEnds checked, CheckStoreEnds(ends, expected, file->name()));
+  const FileHeader& header = checked.header;
+  const Footer& footer = checked.footer;
 
   auto impl = std::make_unique<Impl>(BlockFile(std::move(file), header.number, header.id, cache));
   impl->blocks.set_known({.offset = ends.size_bytes - ends.last.size(), .bytes = ends.last});

@@ -41,14 +41,9 @@ class EndsReader {
                                         .size_bytes = record_->size_bytes,
                                         .id = record_->id,
                                         .database = database};
-    const format::FileEnds read = ends();
-    ASSIGN_OR_RETURN(const format::FileHeader header,
-                     format::CheckStoreHeader(read.first, expected, size_bytes_, file_->name()));
-    const size_t footer_bytes = std::min(read.last.size(), format::kFooterBytes);
-    RETURN_IF_ERROR(format::CheckStoreFooter(read.last.substr(read.last.size() - footer_bytes),
-                                             header, size_bytes_, file_->name())
-                        .status());
-    if (header.writable()) return {};
+    ASSIGN_OR_RETURN(const format::StoreEnds checked,
+                     format::CheckStoreEnds(ends(), expected, file_->name()));
+    if (checked.header.writable()) return {};
     return Status::Unsupported("a later version made " + file_->name() +
                                "; this one can only read it");
   }
