@@ -14,6 +14,8 @@ constexpr uint64_t kUpperNumerator = 3, kUpperDenominator = 8;
 constexpr uint64_t kDeletesDenominator = 4;
 // A delete may hide only one cell of a large row: it causes no more rewriting than this.
 constexpr uint64_t kBytesPerDelete = 1024;
+// An idle region has at least as many runs above those that are being merged.
+constexpr uint32_t kRunsAboveMin = 3;
 
 using Runs = std::span<const RunDescription>;
 
@@ -45,29 +47,29 @@ bool OutweighTheBase(Runs runs) {
   return are_large || delete_much || replace_much;
 }
 
-// Rule 2: as many as are similar, so that a backlog is merged at once.
-std::optional<RunRange> PickSimilar(Runs runs, const MergePolicy& policy) {
+// Rule 2, for runs from `lowest` on: as many as are similar, so that a backlog is merged at once.
+std::optional<RunRange> PickSimilar(Runs runs, size_t lowest, const MergePolicy& policy) {
   const size_t fan_in = policy.fan_in();
-  for (size_t end = runs.size(); end > fan_in; --end) {
+  for (size_t end = runs.size(); end >= lowest + fan_in; --end) {
     size_t first = end - fan_in;
     const auto fits = [&](size_t from) {
       const Runs taken = runs.subspan(from, end - from);
       return AreSimilar(taken) && BytesOf(taken) <= policy.bytes_max;
     };
     if (!fits(first)) continue;
-    while (first > 1 && end - first < kMergeRunsMax && fits(first - 1)) --first;
+    while (first > lowest && end - first < kMergeRunsMax && fits(first - 1)) --first;
     return RunRange{first, end};
   }
   return std::nullopt;
 }
 
-// Rule 3. On a tie the newest runs win: the older ones will be merged with the result.
-std::optional<RunRange> PickCheapest(Runs runs, const MergePolicy& policy) {
+// Rule 3, likewise. On a tie the newest runs win: the older ones will be merged with the result.
+std::optional<RunRange> PickCheapest(Runs runs, size_t lowest, const MergePolicy& policy) {
   std::optional<RunRange> cheapest;
   double least = 0;
-  for (size_t end = runs.size(); end >= 2; --end) {
+  for (size_t end = runs.size(); end >= lowest + 2; --end) {
     uint64_t bytes = runs[end - 1].bytes;
-    for (size_t first = end - 1; first > 0 && end - first < kMergeRunsMax;) {
+    for (size_t first = end - 1; first > lowest && end - first < kMergeRunsMax;) {
       bytes += runs[--first].bytes;
       if (bytes > policy.bytes_max) break;
       const double cost = static_cast<double>(bytes) / static_cast<double>(end - first - 1);
@@ -96,13 +98,20 @@ RunRange WidenToWhole(std::span<const RunAge> ages, RunRange range) {
   }
 }
 
-std::optional<RunRange> PickMerge(Runs runs, const MergePolicy& policy) {
-  if (runs.size() < policy.fan_in()) return std::nullopt;
-  if (runs.size() <= kMergeRunsMax && OutweighTheBase(runs) && BytesOf(runs) <= policy.bytes_max) {
-    return RunRange{0, runs.size()};
+std::optional<RunRange> PickMerge(Runs runs, const MergePolicy& policy, size_t busy) {
+  MergePolicy above = policy;
+  if (busy > 0) {
+    const size_t left = policy.runs_max - std::min<size_t>(policy.runs_max, busy);
+    above.runs_max = std::max(static_cast<uint32_t>(left), kRunsAboveMin);
   }
-  if (const auto similar = PickSimilar(runs, policy)) return similar;
-  if (runs.size() > std::max<uint32_t>(policy.runs_max, 2)) return PickCheapest(runs, policy);
+  const size_t count = runs.size() - busy;
+  if (count < above.fan_in()) return std::nullopt;
+  if (busy == 0 && count <= kMergeRunsMax && OutweighTheBase(runs) &&
+      BytesOf(runs) <= policy.bytes_max) {
+    return RunRange{0, count};
+  }
+  if (const auto similar = PickSimilar(runs, std::max<size_t>(busy, 1), above)) return similar;
+  if (count > std::max<uint32_t>(above.runs_max, 2)) return PickCheapest(runs, busy, above);
   return std::nullopt;
 }
 

@@ -12,6 +12,9 @@
 // the figures.
 //
 // Only adjacent runs are merged: the result takes their place in sequence order.
+//
+// While older runs are being merged, rules 2 and 3 go on above them, so that the region has few
+// runs also after a minute. docs/decisions/0081 has the figures.
 #pragma once
 
 #include <algorithm>
@@ -60,7 +63,10 @@ struct RunAge {
 RunRange WidenToWhole(std::span<const RunAge> ages, RunRange range);
 
 /// The adjacent runs to merge next, two to kMergeRunsMax; nullopt: none. `runs` are the region's,
-/// oldest first. Repeated merges end with at most `runs_max` runs, if `bytes_max` allows.
-std::optional<RunRange> PickMerge(std::span<const RunDescription> runs, const MergePolicy& policy);
+/// oldest first. The first `busy` of them are being merged, or are older than one that is: only
+/// those above are picked. Repeated merges end with at most `runs_max` runs, if `bytes_max` allows,
+/// or three above the busy ones.
+std::optional<RunRange> PickMerge(std::span<const RunDescription> runs, const MergePolicy& policy,
+                                  size_t busy = 0);
 
 }  // namespace tandem::compaction

@@ -18,6 +18,7 @@ constexpr uint64_t kMemoryBytesMin = 8 << 20;
 // A dense bitmap over 30 million rows takes 4 MB: by default ten of them fit.
 constexpr uint64_t kOverlapPart = 16;
 // For all concurrent merges together: by default each of eight inputs of a merge gets a mebibyte.
+// Those within it take a third more (RunningMerge::PartOf).
 constexpr uint64_t kMergeWindowPart = 16;
 constexpr uint64_t kMergeWindowBytesMin = 512 << 10;
 // For all concurrent merges together. What else a file takes while it is written or read is a few
@@ -134,10 +135,11 @@ Tuning TuningFor(const Options& options) {
   tuning.open_files_max = OpenFilesMax(options);
   tuning.rings_max = RingsMax(options);
   tuning.merge_window_bytes =
-      std::clamp(options.memory_bytes / kMergeWindowPart / options.background_threads,
+      std::clamp(options.memory_bytes / kMergeWindowPart / options.background_threads / 4 * 3,
                  kMergeWindowBytesMin, Tuning().merge_window_bytes);
-  tuning.merge_entry_bytes = std::max(
-      options.memory_bytes / kMergeEntryPart / options.background_threads, kMergeEntryBytesMin);
+  tuning.merge_entry_bytes =
+      std::max(options.memory_bytes / kMergeEntryPart / options.background_threads / 4 * 3,
+               kMergeEntryBytesMin);
   tuning.file_rows = static_cast<uint32_t>(
       std::min<uint64_t>(options.memory_bytes / kMemoryOfFileRow, kRowsPerFileMax));
   tuning.sort_bytes = options.memory_bytes / kSortPart;

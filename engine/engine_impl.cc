@@ -225,7 +225,8 @@ void EngineImpl::BuildCompactor(const FileWork& work) {
       .runs_max = tuning_.compaction_runs,
       .space_reserve = SpaceReserve(tuning_.memstores_total_bytes, tuning_.log_segment_bytes),
       .builder = index_builder_.get(),
-      .pace = merge_pace_.get()});
+      .pace = merge_pace_.get(),
+      .merged_between = [this](Region& region) { maintenance_->MergedBetween(region); }});
 }
 
 void EngineImpl::BuildMaintenance() {

@@ -301,9 +301,24 @@ void Maintenance::ScheduleMerges(Region* region) {
     is_due = deps_.compactor->IsDue(*region) || deps_.compactor->HasBroken(*region);
     return Status();
   }).Ignore("the task looks again");
-  if (is_due) region->tasks().merge.Schedule();
+  if (is_due) ScheduleMerge(region);
   ScheduleExpiry(region);
   ScheduleResize(region);
+}
+
+void Maintenance::ScheduleMerge(Region* region) {
+  region->tasks().merge.Schedule();
+  Guarded([&] {
+    deps_.compactor->Offer(*region);
+    return Status();
+  }).Ignore("it waits for the merges that run");
+}
+
+void Maintenance::MergedBetween(Region& region) {
+  deps_.gate->Update();
+  SpaceWasFreed(&region);
+  ScheduleMerges(&region);
+  ScheduleOverlaps(&region);
 }
 
 // Files expire also when nothing is written. What finds no memory is done after the next flush.
@@ -414,7 +429,7 @@ void Maintenance::FindOverlapsInBackground(Region* region) {
   const Status status = Guarded([&] { return deps_.overlaps->BuildMissing(*region, deps_.jobs); });
   // They may say that much of the oldest run is replaced. What was due before is under way, or
   // waits.
-  if (!was_due && deps_.compactor->IsDue(*region)) region->tasks().merge.Schedule();
+  if (!was_due && deps_.compactor->IsDue(*region)) ScheduleMerge(region);
   if (status.ok() || status.code() == StatusCode::kCancelled) return;
   deps_.health->Log("finding the rows that files of " + region->Describe() +
                     " share failed: " + status.ToString());

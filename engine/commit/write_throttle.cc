@@ -2,6 +2,7 @@
 #include "engine/commit/write_throttle.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/status_macros.h"
 #include "engine/runtime/rate_limit.h"
@@ -18,10 +19,10 @@ constexpr int64_t kSlowMicros = 1000;
 constexpr double kMemorySlow = 0.6;
 // The most that memory delays one write: a memstore that is nearly full stops writers anyway.
 constexpr int64_t kMemoryDelayMicrosMax = 4000;
-// With too many runs, writing a memstore's worth of bytes sleeps kSlowMicros this many times, and
-// twice as often for each further run; a single write sleeps at most kSleepsMax times.
-constexpr uint64_t kSleepsPerMemstore = 1000;
-constexpr uint64_t kSleepsMax = 16;
+// The most that the first run too many delays one write, and how often that doubles with further
+// ones: a few large writes may fill a memstore, and are to be held up as small ones are.
+constexpr int64_t kRunsDelayMicrosMax = 16'000;
+constexpr size_t kDelayDoublingsMax = 4;
 constexpr size_t kDoublingsMax = 10;
 // A wait times out after this and checks again, so a lost wake-up does no harm.
 constexpr int64_t kLookAgainMicros = 100'000;
@@ -91,25 +92,13 @@ double WriteThrottle::RateForMemory() const {
          std::max(1 - used, 0.0) / used;
 }
 
-// All writers share one schedule: a write ends when its bytes are due after those of the writes
-// before it. The write that makes it a whole sleep also pays for them.
 int64_t WriteThrottle::DelayForMemory(const Request& request) {
   const double rate = RateForMemory();
   if (rate < 0) return 0;
-  constexpr int64_t kDelayNanosMax = kMemoryDelayMicrosMax * 1000;
-  const double wanted = static_cast<double>(request.bytes) * 1e9 / std::max(rate, 1.0);
-  const auto nanos = static_cast<int64_t>(std::min<double>(wanted, kDelayNanosMax));
-  const int64_t now = deps_.clock->MonotonicMicros() * 1000;
-  int64_t before = due_nanos_.load(std::memory_order_relaxed);
-  int64_t due;
-  do {
-    due = std::min(std::max(before, now) + nanos, now + kDelayNanosMax);
-  } while (!due_nanos_.compare_exchange_weak(before, due, std::memory_order_relaxed));
-  const int64_t micros = (due - now) / 1000;
-  return micros < kSlowMicros ? 0 : micros;
+  return memory_schedule_.Delay(deps_.clock->MonotonicMicros(), request.bytes, rate,
+                                kMemoryDelayMicrosMax);
 }
 
-// The write that completes a sleep's worth of bytes also pays for the writes before it.
 int64_t WriteThrottle::DelayForRuns(const Request& request) {
   if (runs_max_.load(std::memory_order_relaxed) < runs_slow()) return 0;
   size_t runs = 0;
@@ -120,11 +109,24 @@ int64_t WriteThrottle::DelayForRuns(const Request& request) {
   }
   if (runs == 0) return 0;
   const size_t doublings = std::min(runs - runs_slow(), kDoublingsMax);
-  const uint64_t weighted = std::max<uint64_t>(request.bytes, 1) << doublings;
-  const uint64_t before = unslept_bytes_.fetch_add(weighted, std::memory_order_relaxed);
-  const uint64_t quantum = std::max<uint64_t>(deps_.memstore_bytes / kSleepsPerMemstore, 1);
-  const uint64_t sleeps = (before + weighted) / quantum - before / quantum;
-  return static_cast<int64_t>(std::min(sleeps, kSleepsMax)) * kSlowMicros;
+  const double rate =
+      std::ldexp(static_cast<double>(deps_.memstore_bytes), -static_cast<int>(doublings));
+  return runs_schedule_.Delay(deps_.clock->MonotonicMicros(), request.bytes, rate,
+                              kRunsDelayMicrosMax << std::min(doublings, kDelayDoublingsMax));
+}
+
+int64_t WriteThrottle::Schedule::Delay(int64_t now_micros, uint64_t bytes, double bytes_per_second,
+                                       int64_t micros_max) {
+  const int64_t now = now_micros * 1000, most = micros_max * 1000;
+  const double wanted = static_cast<double>(bytes) * 1e9 / std::max(bytes_per_second, 1.0);
+  const auto nanos = static_cast<int64_t>(std::min(wanted, static_cast<double>(most)));
+  int64_t before = due_nanos_.load(std::memory_order_relaxed);
+  int64_t due;
+  do {
+    due = std::min(std::max(before, now) + nanos, now + most);
+  } while (!due_nanos_.compare_exchange_weak(before, due, std::memory_order_relaxed));
+  const int64_t micros = (due - now) / 1000;
+  return micros < kSlowMicros ? 0 : micros;
 }
 
 size_t WriteThrottle::RunsFrom(size_t least, const Region& region) const {

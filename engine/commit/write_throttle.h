@@ -8,8 +8,8 @@
 //
 // Merges: the throttle counts a region's runs and the memstores that will become runs. They never
 // exceed twice the runs of an idle region. From a quarter above an idle region on, writers are
-// slowed by the bytes that they write, so that a memstore takes a second to fill, and twice as long
-// for each further run. A region whose merges fail does not hold writers up, since waiting would
+// slowed so that a memstore takes a second to fill, and twice as long for each further run. A
+// region whose merges fail does not hold writers up, since waiting would
 // not help. One whose merges lack space does: writes would fill the disk the sooner. Its writers do
 // not wait but learn the reason, and its merges look for space again.
 #pragma once
@@ -93,6 +93,17 @@ class WriteThrottle {
   Delay DelayOf(const Request& request);
   int64_t DelayForMemory(const Request& request);
   int64_t DelayForRuns(const Request& request);
+  /// When the bytes of all writes so far are due. A write ends when its own are, after those of the
+  /// writes before it.
+  class Schedule {
+   public:
+    /// Adds a write at `now_micros` and returns how long it is delayed: at most `micros_max`, and
+    /// not at all while that is shorter than the system takes to wake a thread.
+    int64_t Delay(int64_t now_micros, uint64_t bytes, double bytes_per_second, int64_t micros_max);
+
+   private:
+    std::atomic<int64_t> due_nanos_{0};  // Relaxed, as the figures below.
+  };
   double RateForMemory() const;
   Status WaitWhileStopped(const Request& request) EXCLUDES(mutex_);
   Status WaitForFlush() EXCLUDES(mutex_);
@@ -100,12 +111,11 @@ class WriteThrottle {
   const Dependencies deps_;
   // Stored by Update, loaded by writers; relaxed, since a slightly old value does no harm.
   std::atomic<uint64_t> memstore_bytes_{0};
-  std::atomic<size_t> waiting_max_{0};      // Of any region.
-  std::atomic<size_t> runs_max_{0};         // Likewise.
+  std::atomic<size_t> waiting_max_{0};       // Of any region.
+  std::atomic<size_t> runs_max_{0};          // Likewise.
   std::atomic<size_t> merging_runs_max_{0};  // Likewise, where merges do not fail.
   std::atomic<bool> lacks_space_{false};     // Whether a merge that is due does.
-  std::atomic<uint64_t> unslept_bytes_{0};  // Weighted bytes of all writes that runs slow.
-  std::atomic<int64_t> due_nanos_{0};       // When the bytes written so far are due, for memory.
+  Schedule memory_schedule_, runs_schedule_;
   base::Mutex mutex_;
   base::CondVar changed_;
 };

@@ -79,89 +79,19 @@ bool Compactor::IsDue(const Region& region) const {
     base::MutexLock lock(mutex_);
     if (given_up_.contains(region.id())) return false;
   }
-  return compaction::PickMerge(RunsOf(*region.version()).described, policy_).has_value();
-}
-
-void Compactor::SetCancelFlag(RegionMerge* merge) const {
-  const bool gives_way = merge->kind == MergeKind::kDue
-                             ? merge->callers_waiting > 0 || merge->input_bytes > due_bytes_max_
-                             : is_closing_;
-  merge->end.store(merge->is_retired || gives_way, std::memory_order_relaxed);
-}
-
-void Compactor::EndMergesAbove(uint64_t input_bytes) {
-  base::MutexLock lock(mutex_);
-  is_closing_ = true;
-  due_bytes_max_ = input_bytes;
-  for (auto& [region, merge] : merges_) SetCancelFlag(&merge);
-}
-
-// `change` more callers wait to compact the region.
-void Compactor::Wait(const Region& region, int change) {
-  base::MutexLock lock(mutex_);
-  RegionMerge& merge = merges_[region.id()];
-  merge.callers_waiting += static_cast<uint32_t>(change);
-  SetCancelFlag(&merge);
-  EraseIfUnused(region.id());
-}
-
-void Compactor::EraseIfUnused(format::RegionId region) {
-  const auto found = merges_.find(region);
-  if (!found->second.is_running && found->second.callers_waiting == 0) merges_.erase(found);
-}
-
-// Returns the flag that ends the merge, which lives until End.
-const Compactor::CancelFlag* Compactor::Begin(const Region& region, uint64_t input_bytes,
-                                              MergeKind kind) {
-  base::MutexLock lock(mutex_);
-  RegionMerge& merge = merges_[region.id()];
-  merge.is_running = true;
-  merge.kind = kind;
-  merge.is_retired = false;
-  merge.input_bytes = input_bytes;
-  SetCancelFlag(&merge);
-  return &merge.end;
-}
-
-void Compactor::End(const Region& region) {
-  base::MutexLock lock(mutex_);
-  merges_[region.id()].is_running = false;
-  EraseIfUnused(region.id());
-}
-
-// While it lives, a merge of inputs of that size runs. Requires: the region's compaction turn.
-class Compactor::RunningMerge {
- public:
-  RunningMerge(Compactor* compactor, const Region& region, uint64_t input_bytes, MergeKind kind)
-      : compactor_(*compactor),
-        region_(region),
-        end_(*compactor->Begin(region, input_bytes, kind)) {}
-  ~RunningMerge() { compactor_.End(region_); }
-  RunningMerge(const RunningMerge&) = delete;
-  RunningMerge& operator=(const RunningMerge&) = delete;
-  const CancelFlag& cancelled() const { return end_; }
-
- private:
-  Compactor& compactor_;
-  const Region& region_;
-  const CancelFlag& end_;
-};
-
-void Compactor::EndMergesOf(const Region& region) {
-  base::MutexLock lock(mutex_);
-  const auto found = merges_.find(region.id());
-  if (found == merges_.end()) return;
-  found->second.is_retired = true;
-  SetCancelFlag(&found->second);
+  const std::shared_ptr<const RegionVersion> version = region.version();
+  const RegionRuns runs = RunsOf(*version);
+  const size_t busy = running_.BusyRuns(*version, runs);
+  return compaction::PickMerge(runs.described, policy_, busy).has_value();
 }
 
 RegionJobLock Compactor::Pause(Region& region) {
-  Wait(region, +1);
+  running_.CallersWait(region, +1);
   struct EndOfWait {
-    Compactor* compactor;
+    RunningMerges* running;
     Region& region;
-    ~EndOfWait() { compactor->Wait(region, -1); }
-  } end{this, region};
+    ~EndOfWait() { running->CallersWait(region, -1); }
+  } end{&running_, region};
   return RegionJobLock(region, Region::Work::kCompaction);
 }
 
@@ -174,7 +104,10 @@ Status Compactor::Compact(Region& region) {
 }
 
 Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merged) {
-  while (IsDue(region) && region.TryBegin(Region::Work::kCompaction)) {
+  while (IsDue(region)) {
+    if (!region.TryBegin(Region::Work::kCompaction)) {
+      return Status::Busy(region.Describe() + " is being compacted");
+    }
     bool is_refused = false;
     const Status status = Guarded([&] { return CompactDueLocked(region, &is_refused); });
     region.End(Region::Work::kCompaction);
@@ -186,7 +119,8 @@ Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merg
     RecordOutcome(region, status);
     merged();
   }
-  if (!IsDue(region)) region.SetLacksSpace(Region::Rewriting::kDueMerge, false);
+  region.SetLacksSpace(Region::Rewriting::kDueMerge, false);
+  running_.Withdraw(region);
   return {};
 }
 
@@ -236,7 +170,7 @@ Status Compactor::StopRetryingUnlessTransient(Region& region, const Status& stat
 }
 
 Status Compactor::FinishSmallMerges(const std::vector<std::shared_ptr<Region>>& regions) {
-  EndMergesAbove(kCloseBytes);
+  running_.Close(kCloseBytes);
   uint64_t budget = kCloseBytes;
   Status first_error;
   for (const auto& region : regions) {
@@ -266,12 +200,15 @@ Status Compactor::FinishLocked(Region& region, uint64_t* budget) {
 }
 
 std::optional<Compactor::Inputs> Compactor::Pick(const Region& region,
-                                                 const compaction::MergePolicy& policy) {
+                                                 const compaction::MergePolicy& policy) const {
   Inputs inputs{.version = WithoutMemstores(*region.version())};
   const RegionRuns runs = RunsOf(inputs.version);
-  const std::optional<compaction::RunRange> picked = compaction::PickMerge(runs.described, policy);
+  const size_t busy = running_.BusyRuns(inputs.version, runs);
+  const auto picked = compaction::PickMerge(runs.described, policy, busy);
   if (!picked.has_value()) return std::nullopt;
-  inputs.Take(runs, WidenedToWhole(inputs.version, runs, *picked));
+  const compaction::RunRange range = WidenedToWhole(inputs.version, runs, *picked);
+  if (range.first < busy) return std::nullopt;
+  inputs.Take(runs, range);
   if (BytesOf(inputs.slices()) > policy.bytes_max) return std::nullopt;
   return inputs;
 }
@@ -298,10 +235,15 @@ Status Compactor::CompactLocked(Region& region, bool* is_refused) {
 }
 
 // The last to hold the inputs, if its caller does not.
-Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
+Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind,
+                                RunningMerge* within) {
   RETURN_IF_ERROR(work_.health->CheckWritable());
   if (inputs.slices().empty()) return {};
-  const RunningMerge running(this, region, BytesOf(inputs.slices()), kind);
+  RunningMerge running(&running_, region,
+                       {.kind = kind,
+                        .input_bytes = BytesOf(inputs.slices()),
+                        .newest = inputs.slices().back().file.get(),
+                        .within = within});
   // Later EndMergesOf finds the merge.
   if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
   ReturnHeapBeforeMerging(BytesOf(inputs.slices()));
@@ -314,8 +256,7 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
   }
   event.input_bytes = BytesOf(inputs.slices());
   RETURN_IF_ERROR(work_.monitor->RunCompaction(&event, [&](JobProgress* progress) -> Status {
-    const MergeControl control{
-        .cancelled = running.cancelled(), .progress = progress, .kind = kind};
+    const MergeControl control{.running = &running, .progress = progress};
     WrittenRun written;
     bool is_outdated = true;
     while (is_outdated) {
@@ -339,6 +280,43 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind) {
   // What the merge decoded of the inputs, and what was kept of them.
   work_.files->cache()->Freed(event.input_bytes);
   return {};
+}
+
+// Called by a merge on its way, with the bytes that it has read.
+Status Compactor::GiveWay(RunningMerge* merge, uint64_t read_bytes) {
+  if (merge->GivesWay(read_bytes)) {
+    for (const std::shared_ptr<Region>& region : running_.OffersTo(merge)) {
+      MergeWithin(merge, *region);
+    }
+  }
+  if (!merge->is_ended()) return {};
+  return Status::Cancelled("a merge was asked to stop");
+}
+
+// What fails here is due still, and its own task sees to it.
+void Compactor::MergeWithin(RunningMerge* merge, Region& region) {
+  const bool has_turn = merge->HasTurnOf(region);
+  if (!IsDue(region)) return running_.Withdraw(region);
+  if (!has_turn && !region.TryBegin(Region::Work::kCompaction)) return;
+  const Result<uint64_t> merged = Guarded([&] { return CompactWithin(merge, region); });
+  if (!has_turn) region.End(Region::Work::kCompaction);
+  if (!merged.has_value()) return merge->GoOn();
+  if (*merged == 0) return;
+  merge->Gave(*merged);
+  merged_between_(region);
+}
+
+// Returns the bytes of what was merged; 0: nothing small enough was due.
+Result<uint64_t> Compactor::CompactWithin(RunningMerge* merge, Region& region) {
+  compaction::MergePolicy policy = policy_;
+  policy.bytes_max = std::min(merge->given_bytes_max(), space_.Room());
+  std::optional<Inputs> inputs = Pick(region, policy);
+  if (!inputs.has_value()) return 0;
+  const uint64_t bytes = BytesOf(inputs->slices());
+  ASSIGN_OR_RETURN(inputs->space, space_.Take(bytes));
+  RETURN_IF_ERROR(CompactInputs(region, *std::move(inputs), MergeKind::kDue, merge));
+  RecordOutcome(region, Status());
+  return bytes;
 }
 
 std::optional<int64_t> Compactor::ExpiresIn(const Region& region) const {
@@ -484,7 +462,9 @@ Status Compactor::AddIndexes(Region& region, const FileSlice& slice) {
   const format::StoreFile& store = slice.file->store();
   ASSIGN_OR_RETURN(const Claim space,
                    ClaimFor(region, Region::Rewriting::kRepair, store.size_bytes()));
-  const RunningMerge running(this, region, store.size_bytes(), MergeKind::kRepair);
+  RunningMerge running(
+      &running_, region,
+      {.kind = MergeKind::kRepair, .input_bytes = store.size_bytes(), .newest = slice.file.get()});
   if (region.is_retired()) return Status::Cancelled(region.Describe() + " is gone");
   ReturnHeapBeforeMerging(store.size_bytes());
   const std::shared_ptr<const format::TableRecord> table = region.table();
@@ -494,8 +474,9 @@ Status Compactor::AddIndexes(Region& region, const FileSlice& slice) {
   event.input_bytes = store.size_bytes();
   event.cells.in = event.cells.out = store.statistics().cells;
   const Status status = work_.monitor->RunCompaction(&event, [&](JobProgress* progress) -> Status {
+    const auto give_way = [&] { return GiveWay(&running, *progress); };
     ASSIGN_OR_RETURN(event.bytes,
-                     builder_->AddIndexes(region, slice, running.cancelled(), progress));
+                     builder_->AddIndexes(region, slice, running.end(), progress, give_way));
     return {};
   });
   work_.files->cache()->Freed(event.input_bytes);
@@ -572,15 +553,14 @@ std::optional<Compactor::Inputs> Compactor::RunWith(const Region& region, const 
 }
 
 // A merge that others wait for does not wait itself. One that is to end does so at once.
-Result<bool> Compactor::IsPaced(const Region& region, const MergeControl& control) const {
-  if (control.cancelled.load(std::memory_order_relaxed)) {
+Result<bool> Compactor::IsPaced(const Region& region, const RunningMerge& running) const {
+  if (running.is_ended()) {
     return Status::Cancelled("a merge that waited for its turn was asked to stop");
   }
-  if (control.kind == MergeKind::kByHand || region.IsAwaited(Region::Work::kCompaction)) {
+  if (running.kind() == MergeKind::kByHand || region.IsAwaited(Region::Work::kCompaction)) {
     return false;
   }
-  base::MutexLock lock(mutex_);
-  return !is_closing_;
+  return !running_.is_closing();
 }
 
 // An index section that the merge finds broken is rebuilt from the rows.
@@ -644,17 +624,19 @@ Result<WrittenRun> Compactor::Merge(const Region& region, const Inputs& inputs, 
   options.limits_settled_at = LastLimitsBefore(*region.version(), inputs.end, *table);
   options.snapshots = point.snapshots;
   options.now_micros = point.now_micros;
-  options.cancelled = &control.cancelled;
+  RunningMerge* const running = control.running;
+  options.cancelled = &running->end();
   options.read_bytes = control.progress;
   MergePace::Passed passed;
-  options.passed = [&](uint64_t read_bytes) {
-    return pace_->Pass(
-        read_bytes, [&] { return IsPaced(region, control); }, &passed);
+  options.passed = [&](uint64_t read_bytes) -> Status {
+    RETURN_IF_ERROR(pace_->Pass(
+        read_bytes, [&] { return IsPaced(region, *running); }, &passed));
+    return GiveWay(running, read_bytes);
   };
   options.spares_page_cache = true;
   options.limits = work_.limits;
-  options.window_bytes = work_.merge_window_bytes;
-  options.entry_bytes = work_.merge_entry_bytes;
+  options.window_bytes = running->PartOf(work_.merge_window_bytes);
+  options.entry_bytes = running->PartOf(work_.merge_entry_bytes);
   const std::vector<format::StoreFile*> older = OlderSharingKeys(inputs);
   if (inputs.first > 0) {
     options.older_may_contain = [&older](uint64_t row_hash) -> Result<bool> {

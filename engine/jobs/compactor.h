@@ -12,6 +12,9 @@
 // Files of which every cell has expired go by an edit of the catalog alone: as if each had been
 // merged, with nothing left to write (compaction/expired.h).
 //
+// While a merge runs, its thread makes smaller ones that come due, above it in its region or in
+// other regions (engine/region/running_merges.h).
+//
 // A close cancels large merges, so that it is prompt, and completes small ones, so that many short
 // sessions do not leave many files.
 #pragma once
@@ -20,7 +23,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -34,6 +36,7 @@
 #include "engine/region/expiry.h"
 #include "engine/region/region.h"
 #include "engine/region/region_runs.h"
+#include "engine/region/running_merges.h"
 #include "engine/runtime/merge_pace.h"
 #include "engine/runtime/merge_space.h"
 #include "engine/runtime/running_jobs.h"
@@ -53,16 +56,22 @@ class Compactor {
     uint64_t space_reserve = 0;  ///< See MergeSpace.
     IndexBuilder* builder = nullptr;
     MergePace* pace = nullptr;
+    /// A merge of the region was made while another one waited.
+    std::function<void(Region&)> merged_between;
   };
   explicit Compactor(const Dependencies& dependencies)
       : work_(dependencies.work),
         policy_{.runs_max = dependencies.runs_max},
         builder_(dependencies.builder),
         pace_(dependencies.pace),
+        merged_between_(dependencies.merged_between),
         space_([files = work_.files] { return files->FreeSpace(); }, dependencies.space_reserve) {}
 
-  /// Whether runs of the region should be merged.
+  /// Whether runs of the region should be merged, of those above the ones that are being merged.
   bool IsDue(const Region& region) const EXCLUDES(mutex_);
+  /// A merge of the region is due, and its task scheduled: merges that run may make it. May throw
+  /// std::bad_alloc.
+  void Offer(Region& region) { running_.Offer(region); }
   /// Whether it has more runs than an idle region may have.
   bool IsBehind(const Region& region) const {
     return RunCount(*region.version()) > policy_.runs_max;
@@ -73,8 +82,8 @@ class Compactor {
   /// kIoError, kNoSpace (also before a step that the disk has no room for: how many bytes are
   /// needed and free), kUnsupported; the inputs of the failed step then stay.
   Status Compact(Region& region) EXCLUDES(mutex_);
-  /// Runs due merges until none is left and calls `merged` after each. Returns at once if another
-  /// thread is compacting the region, since a flush may need this thread. Errors: as Compact. After
+  /// Runs due merges until none is left and calls `merged` after each. Errors: kBusy at once when
+  /// another thread is compacting the region, since a flush may need this one; as Compact. After
   /// kNoSpace Region::lacks_space says whether the merge was not begun; the message log was told
   /// when that was first so. A region where a merge fails permanently (base/passing.h) is left
   /// alone from then on.
@@ -87,9 +96,9 @@ class Compactor {
   std::optional<int64_t> ExpiresIn(const Region& region) const;
   /// Ends a due merge of the region that is running and keeps merges of it away while the result
   /// lives. Waits for one that was asked for by hand.
-  RegionJobLock Pause(Region& region) EXCLUDES(mutex_);
+  RegionJobLock Pause(Region& region);
   /// Ends a merge that is running. Requires: the region is retired. Allocates nothing.
-  void EndMergesOf(const Region& region) EXCLUDES(mutex_);
+  void EndMergesOf(const Region& region) { running_.EndAllOf(region); }
   /// For a close, before Cancel: cancels running and later merges unless they are due and small;
   /// then runs the due merges of `regions`, at most kCloseBytes of inputs together. Returns the
   /// first error; the other regions are merged all the same.
@@ -107,35 +116,15 @@ class Compactor {
   /// call: files that they share were rewritten, or cannot get their indexes together.
   bool TakeSharedChanged() { return shared_changed_.exchange(false, std::memory_order_relaxed); }
   /// Running and later merges end with kCancelled.
-  void Cancel() EXCLUDES(mutex_) { EndMergesAbove(0); }
+  void Cancel() { running_.Close(0); }
 
   /// Total inputs of the merges of a close, in bytes: a short read on any disk.
   static constexpr uint64_t kCloseBytes = 4 << 20;
 
  private:
-  using CancelFlag = std::atomic<bool>;  // To end a merge. Relaxed: it is polled.
-
-  // A region's merge ends with its table. One that is due also gives way to callers that wait to
-  // compact all of the region, and to a close unless it is small; others end for any close.
-  // Those by hand are not paced.
-  enum class MergeKind : uint8_t { kDue, kRepair, kByHand };
-  // There is one while a merge of the region runs or callers wait.
-  struct RegionMerge {
-    uint32_t callers_waiting = 0;
-    bool is_running = false;
-    MergeKind kind = MergeKind::kDue;
-    bool is_retired = false;
-    uint64_t input_bytes = 0;
-    CancelFlag end{false};
-  };
-  class RunningMerge;
-
-  void EndMergesAbove(uint64_t input_bytes) EXCLUDES(mutex_);
-  void SetCancelFlag(RegionMerge* merge) const REQUIRES(mutex_);
   Status FinishLocked(Region& region, uint64_t* budget) EXCLUDES(mutex_);
   static void RecordOutcome(Region& region, const Status& status);
   Status StopRetryingUnlessTransient(Region& region, const Status& status) EXCLUDES(mutex_);
-  void Wait(const Region& region, int change) EXCLUDES(mutex_);
   Status CompactDueLocked(Region& region, bool* is_refused) EXCLUDES(mutex_);
   using Claim = std::shared_ptr<MergeSpace::Claim>;
   // The files [first, end) of a version: whole, adjacent runs.
@@ -152,17 +141,17 @@ class Compactor {
     }
   };
   static std::vector<format::StoreFile*> OlderSharingKeys(const Inputs& inputs);
-  static std::optional<Inputs> Pick(const Region& region, const compaction::MergePolicy& policy);
-  const CancelFlag* Begin(const Region& region, uint64_t input_bytes, MergeKind kind)
-      EXCLUDES(mutex_);
-  void End(const Region& region) EXCLUDES(mutex_);
-  void EraseIfUnused(format::RegionId region) REQUIRES(mutex_);
+  std::optional<Inputs> Pick(const Region& region, const compaction::MergePolicy& policy) const;
   Result<Claim> ClaimFor(Region& region, Region::Rewriting why, uint64_t bytes);
   Status CompactLocked(Region& region, bool* is_refused);
   Expiry FindExpired(const Region& region) const;
   Status DropExpiredLocked(Region& region);
   Status LetGo(Region& region, std::vector<FileSlice>* gone);
-  Status CompactInputs(Region& region, Inputs inputs, MergeKind kind) EXCLUDES(mutex_);
+  Status CompactInputs(Region& region, Inputs inputs, MergeKind kind,
+                       RunningMerge* within = nullptr) EXCLUDES(mutex_);
+  Status GiveWay(RunningMerge* merge, uint64_t read_bytes) EXCLUDES(mutex_);
+  void MergeWithin(RunningMerge* merge, Region& region) EXCLUDES(mutex_);
+  Result<uint64_t> CompactWithin(RunningMerge* merge, Region& region) EXCLUDES(mutex_);
   std::optional<FileSlice> FindBroken(const Region& region) EXCLUDES(mutex_);
   bool GetsIndexes(const format::StoreFile& file, const format::TableRecord& table) const
       EXCLUDES(mutex_);
@@ -176,11 +165,10 @@ class Compactor {
   using Record = std::shared_ptr<const format::TableRecord>;
   // What a merge looks at, and what it reports, on its way.
   struct MergeControl {
-    const CancelFlag& cancelled;
+    RunningMerge* running = nullptr;
     JobProgress* progress = nullptr;
-    MergeKind kind = MergeKind::kDue;
   };
-  Result<bool> IsPaced(const Region& region, const MergeControl& control) const EXCLUDES(mutex_);
+  Result<bool> IsPaced(const Region& region, const RunningMerge& running) const;
   Result<WrittenRun> MergeSkippingBrokenSections(const Region& region, const Inputs& inputs,
                                                  const Record& table, const MergeControl& control);
   static format::SequenceNumber LastLimitsBefore(const RegionVersion& version, size_t end,
@@ -199,12 +187,11 @@ class Compactor {
   const compaction::MergePolicy policy_;
   IndexBuilder* const builder_;
   MergePace* const pace_;
+  const std::function<void(Region&)> merged_between_;
   MergeSpace space_;
+  RunningMerges running_;
   std::atomic<bool> shared_changed_{false};  // Relaxed: a hint.
   mutable base::Mutex mutex_;
-  bool is_closing_ GUARDED_BY(mutex_) = false;
-  uint64_t due_bytes_max_ GUARDED_BY(mutex_) = UINT64_MAX;  // Larger due merges end.
-  std::map<format::RegionId, RegionMerge> merges_ GUARDED_BY(mutex_);
   std::set<format::RegionId> given_up_ GUARDED_BY(mutex_);
   std::set<format::FileNumber> not_rewritten_ GUARDED_BY(mutex_);
   std::set<format::FileNumber> not_copied_ GUARDED_BY(mutex_);  // They need a merge instead.

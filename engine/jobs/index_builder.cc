@@ -59,6 +59,7 @@ struct IndexBuilder::Addition {
   const std::shared_ptr<LiveFile> file;
   const std::atomic<bool>& cancelled;
   JobProgress& progress;
+  const std::function<Status()>& give_way;
   const std::shared_ptr<const format::TableRecord> table;  // With the indexes.
   const Sharers sharers;                                   // The region among them.
   FinishedFile copy = {};
@@ -90,12 +91,13 @@ bool IndexBuilder::IsFirstWith(const Region& region, const format::StoreFile& fi
 }
 
 Result<uint64_t> IndexBuilder::AddIndexes(Region& region, const FileSlice& slice,
-                                          const std::atomic<bool>& cancelled,
-                                          JobProgress* progress) {
+                                          const std::atomic<bool>& cancelled, JobProgress* progress,
+                                          const std::function<Status()>& give_way) {
   Addition addition{.region = region,
                     .file = slice.file,
                     .cancelled = cancelled,
                     .progress = *progress,
+                    .give_way = give_way,
                     .table = region.table(),
                     .sharers = SharersOf(region, slice.file->store())};
   Turns turns;
@@ -155,10 +157,11 @@ Status IndexBuilder::Passed(const Addition& addition, uint64_t bytes) {
     copied_bytes_[addition.number()] += bytes;
   }
   addition.progress.fetch_add(bytes, std::memory_order_relaxed);
-  return limit_.Pass(bytes, [&]() -> Result<uint32_t> {
+  RETURN_IF_ERROR(limit_.Pass(bytes, [&]() -> Result<uint32_t> {
     RETURN_IF_ERROR(CheckWanted(addition));
     return HoldsUpMerges(addition) ? RateLimit::kNoLimit : 1;
-  });
+  }));
+  return addition.give_way();
 }
 
 // Relaxed: the flag orders nothing; it only has to be seen eventually.

@@ -53,10 +53,11 @@ class IndexBuilder {
   /// compacted, split or merged, or a thread waits to do so; kCancelled when `cancelled` is set,
   /// the region retires or the table loses an index; kOverBudget when the entries need more memory
   /// than a merge may take; kReadOnly, kCorruption, kIoError, kNoSpace. The file then stays. Adds
-  /// to `progress` the bytes of the file that were copied.
+  /// to `progress` the bytes of the file that were copied, and calls `give_way` on its way, which
+  /// may merge newer files of the region; its error ends the copy.
   Result<uint64_t> AddIndexes(Region& region, const FileSlice& slice,
-                              const std::atomic<bool>& cancelled, JobProgress* progress)
-      EXCLUDES(mutex_);
+                              const std::atomic<bool>& cancelled, JobProgress* progress,
+                              const std::function<Status()>& give_way) EXCLUDES(mutex_);
   /// Another `bytes` of files from before an index were rewritten.
   void CountRewritten(uint64_t bytes, uint64_t micros) EXCLUDES(mutex_);
 

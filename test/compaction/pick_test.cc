@@ -124,6 +124,29 @@ BOOST_AUTO_TEST_CASE(ALimitOfBytesLeavesWhatIsLarger) {
   BOOST_CHECK_EQUAL(Picked({9000, 70, 60, 50, 60, 70, 60, 50, 60}, policy), "-");
 }
 
+// The base and what is merged with it are left alone; above them an idle region has fewer runs.
+BOOST_AUTO_TEST_CASE(RunsAboveThoseThatAreBeingMergedArePicked) {
+  const auto picked = [](size_t busy, const std::vector<uint64_t>& bytes, uint64_t most) {
+    const std::optional<RunRange> range =
+        compaction::PickMerge(Runs(bytes), {.bytes_max = most}, busy);
+    if (!range.has_value()) return std::string("-");
+    return std::to_string(range->first) + "-" + std::to_string(range->end);
+  };
+  BOOST_CHECK_EQUAL(picked(1, {100, 90, 90, 90}, 1000), "-");
+  BOOST_CHECK_EQUAL(picked(1, {100, 90, 90, 90, 90}, 1000), "1-5");
+  BOOST_CHECK_EQUAL(picked(1, {100, 90, 90, 90, 90}, 359), "-");
+  BOOST_CHECK_EQUAL(picked(2, {100, 90, 90, 90, 90}, 1000), "-");
+  BOOST_CHECK_EQUAL(picked(5, {9, 9, 9, 9, 9}, 1000), "-");
+  // Four busy: four others.
+  BOOST_CHECK_EQUAL(picked(4, {100, 9, 9, 9, 400, 90, 20, 5}, 1000), "-");
+  BOOST_CHECK_EQUAL(picked(4, {100, 9, 9, 9, 400, 90, 20, 5, 1}, 1000), "7-9");
+  // And never fewer than three.
+  BOOST_CHECK_EQUAL(picked(8, {100, 9, 9, 9, 9, 9, 9, 9, 90, 20, 5}, 1000), "-");
+  BOOST_CHECK_EQUAL(picked(8, {100, 9, 9, 9, 9, 9, 9, 9, 90, 20, 5, 1}, 1000), "10-12");
+  BOOST_CHECK_EQUAL(picked(8, {100, 9, 9, 9, 9, 9, 9, 9, 5, 5, 5}, 1000), "8-11");
+  BOOST_CHECK_EQUAL(picked(20, std::vector<uint64_t>(24, 9), 1000), "20-24");
+}
+
 BOOST_AUTO_TEST_CASE(RunsThatOverlapInAgeAreMergedTogether) {
   using compaction::RunAge;
   const RunAge in_order[] = {{1, 2}, {3, 4}, {5, 6}, {7, 8}};

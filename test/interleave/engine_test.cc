@@ -178,6 +178,9 @@ BOOST_AUTO_TEST_CASE(ANamedSnapshotBesideASplit) { ExploreNamed("ANamedSnapshotB
 BOOST_AUTO_TEST_CASE(ANamedSnapshotGoesBesideAReader) {
   ExploreNamed("ANamedSnapshotGoesBesideAReader");
 }
+BOOST_AUTO_TEST_CASE(AMergeWithinAMergeBesideReadsAndASplit) {
+  ExploreNamed("AMergeWithinAMergeBesideReadsAndASplit");
+}
 BOOST_AUTO_TEST_CASE(ANamedSnapshotGoesBesideACompaction) {
   ExploreNamed("ANamedSnapshotGoesBesideACompaction");
 }

@@ -1,8 +1,10 @@
 // Scenarios of what makes files beside flushes and merges: builds of indexes, loads, named
 // snapshots; and of observed writes. See scenarios.h.
+#include <string>
 #include <utility>
 
 #include "test/interleave/scenarios.h"
+#include "test/interleave/world_impl.h"
 
 namespace tandem::test {
 namespace {
@@ -558,6 +560,44 @@ EngineScenario ACopyBesideALoadAndASplit() {
   return scenario;
 }
 
+// 7,000 bytes that zstd cannot make smaller.
+std::string LongKey(char first) {
+  std::string key(1, first);
+  for (uint64_t i = 0; key.size() < 7000; ++i) {
+    key += std::to_string(HashOf(key.substr(0, 1) + std::to_string(i)));
+  }
+  return key;
+}
+
+void FlushFourTimes(World& world) {
+  for (const char* value : {"1", "2", "1", "2"}) {
+    world.Write({{"a", value}, {"x", value}});
+    world.Flush();
+  }
+}
+
+// A merge of long keys gives way to one of the four files above it, which is less than half.
+EngineScenario AMergeWithinAMergeBesideReadsAndASplit() {
+  EngineScenario scenario{.name = "AMergeWithinAMergeBesideReadsAndASplit",
+                          .plan = {.tuning = QuietTuning(), .within_merge = FlushFourTimes}};
+  scenario.plan.tuning.compaction_runs = 8;
+  scenario.prepare = [](World& world) {
+    for (const char first : {'d', 'e', 'f', 'g', 'h'}) world.Write({{LongKey(first), "0"}});
+    world.Flush();
+    world.Write({{"a", "0"}, {"x", "0"}});
+    world.Flush();
+  };
+  scenario.threads = [](World& world) -> Threads {
+    return {{[&] { world.Compact(); }},
+            {[&] { world.Query("1"); }, [&] { world.Query("2"); }},
+            {[&] { world.Split("g"); },
+             [&] {
+               world.Write({{"x", "1"}});
+             }}};
+  };
+  return scenario;
+}
+
 std::vector<EngineScenario> FileScenarios() {
   std::vector<EngineScenario> scenarios = {AnIndexIsCreatedBesideWritersAndAFlush(),
                                            AnIndexIsDroppedBesideReadsAndAFlush(),
@@ -588,7 +628,8 @@ std::vector<EngineScenario> FileScenarios() {
                                            ASequenceIsDroppedBesideWhoTakesIds(),
                                            ACopyBesideWritersAndAMerge(),
                                            ACopyBesideALoadAndASplit(),
-                                           ACopyBesideWritersThatWait()};
+                                           ACopyBesideWritersThatWait(),
+                                           AMergeWithinAMergeBesideReadsAndASplit()};
   for (EngineScenario& scenario : scenarios) {
     scenario.suite = "interleave_files";
     if (scenario.budget.random == 0) scenario.budget = kUsual;

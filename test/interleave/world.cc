@@ -2,6 +2,8 @@
 // thread are in their order.
 #include "test/interleave/world.h"
 
+#include <tandem/event_listener.h>
+
 #include <algorithm>
 #include <array>
 
@@ -101,6 +103,20 @@ World::World(const WorldPlan& plan, Scheduler* scheduler)
   start_.is_observed = plan_.observers == WorldPlan::Observers::kSet;
 }
 
+// Calls what a plan has within the first merge.
+class World::MergeListener final : public EventListener {
+ public:
+  explicit MergeListener(World* world) : world_(*world) {}
+  void OnCompactionBegin(const CompactionEvent&) override {
+    if (!world_.recording_ || std::exchange(has_begun_, true)) return;
+    world_.plan_.within_merge(world_);
+  }
+
+ private:
+  World& world_;
+  bool has_begun_ = false;
+};
+
 World::~World() {
   held_.clear();
   engine_.reset();
@@ -117,6 +133,7 @@ void World::Open() {
   if (plan_.observers != WorldPlan::Observers::kNone) {
     options.observers["counter"] = NewCounter();
   }
+  if (plan_.within_merge) options.listener = std::make_shared<MergeListener>(this);
   auto opened = engine::Engine::Open(
       "db", options, plan_.tuning,
       {.file_system = &disk_, .clock = &clock_, .random = random_.get(), .executor = &executor_});

@@ -53,6 +53,8 @@ struct CausesMet {
   void Add(const Statistics& met);
 };
 
+class World;
+
 /// What a scenario starts from and how it is checked.
 struct WorldPlan {
   engine::Tuning tuning{};
@@ -71,6 +73,8 @@ struct WorldPlan {
   /// The world ends with such a power cut though no sync fails. Calls other than synced writes and
   /// flushes may then be as if they had not been.
   bool power_cut = false;
+  /// Done by the thread that begins the first merge, before that reads anything; null: nothing.
+  std::function<void(World&)> within_merge{};
   uint64_t seed = 1;
 };
 
@@ -191,6 +195,7 @@ class World {
   };
   /// Notes begin and end of a call.
   class Call;
+  class MergeListener;
 
   void Open();
   void InjectFault();

@@ -165,7 +165,8 @@ BOOST_AUTO_TEST_CASE(WritersSlowDownByWhatTheyWriteAndThenWait) {
       BOOST_CHECK_GE(micros, 97'000 << (runs - 10));
       BOOST_CHECK_LE(micros, 110'000 << (runs - 10));
     }
-    BOOST_CHECK_LE(micros_of(400'000), 16'000);
+    // One write is held up for less.
+    BOOST_CHECK_LE(micros_of(400'000), runs < 10 ? 0 : 16'000 << (runs - 10));
   }
   FlushRows(15, 1);
   WriteBatch batch;

@@ -1,0 +1,134 @@
+// What ends merges, which runs are theirs, and what they give way to.
+#define BOOST_TEST_DYN_LINK
+#include "engine/region/running_merges.h"
+
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <vector>
+
+#include "engine/region/region.h"
+
+namespace tandem::test {
+namespace {
+
+using engine::MergeKind;
+using engine::Region;
+using engine::RunningMerge;
+using engine::RunningMerges;
+
+std::shared_ptr<Region> NewRegion(uint64_t id) {
+  format::RegionRecord record;
+  record.id = format::RegionId(id);
+  return std::make_shared<Region>(record, std::make_shared<const format::TableRecord>());
+}
+
+struct RunningMergesFixture {
+  bool HasEnded(const RunningMerge& merge) { return merge.end().load(); }
+
+  RunningMerges merges;
+  const std::shared_ptr<Region> one = NewRegion(1), two = NewRegion(2);
+};
+
+BOOST_FIXTURE_TEST_SUITE(RunningMergesSuite, RunningMergesFixture)
+
+BOOST_AUTO_TEST_CASE(CallersEndMergesThatAreDue) {
+  RunningMerge due(&merges, *one, {.kind = MergeKind::kDue});
+  RunningMerge repair(&merges, *two, {.kind = MergeKind::kRepair});
+  merges.CallersWait(*one, +1);
+  merges.CallersWait(*two, +1);
+  BOOST_CHECK(due.is_ended());
+  BOOST_CHECK(!repair.is_ended());
+  // One that begins meanwhile.
+  BOOST_CHECK(RunningMerge(&merges, *one, {.within = &repair}).is_ended());
+  merges.CallersWait(*one, -1);
+  BOOST_CHECK(!due.is_ended());
+}
+
+BOOST_AUTO_TEST_CASE(AMergeWithinAnotherEndsWithIt) {
+  RunningMerge outer(&merges, *one, {.kind = MergeKind::kByHand});
+  RunningMerge middle(&merges, *two, {.within = &outer});
+  const RunningMerge inner(&merges, *two, {.within = &middle});
+  BOOST_CHECK(!inner.is_ended());
+  merges.EndAllOf(*one);
+  BOOST_CHECK(HasEnded(outer) && !HasEnded(middle) && !HasEnded(inner));
+  BOOST_CHECK(outer.is_ended() && middle.is_ended() && inner.is_ended());
+}
+
+BOOST_AUTO_TEST_CASE(AllMergesOfARegionEndWithIt) {
+  const RunningMerge outer(&merges, *one, {.kind = MergeKind::kRepair});
+  {
+    RunningMerge other(&merges, *two, {});
+    const RunningMerge inner(&merges, *one, {.within = &other});
+    merges.EndAllOf(*one);
+    BOOST_CHECK(HasEnded(inner) && HasEnded(outer) && !HasEnded(other));
+  }
+  BOOST_CHECK(HasEnded(outer));
+  BOOST_CHECK(!RunningMerge(&merges, *two, {}).is_ended());
+}
+
+BOOST_AUTO_TEST_CASE(ACloseEndsAllButSmallOnes) {
+  const RunningMerge large(&merges, *one, {.input_bytes = 101});
+  const RunningMerge small(&merges, *two, {.input_bytes = 100});
+  const RunningMerge by_hand(&merges, *NewRegion(3), {.kind = MergeKind::kByHand});
+  merges.Close(100);
+  BOOST_CHECK(large.is_ended() && !small.is_ended() && by_hand.is_ended());
+  BOOST_CHECK(merges.is_closing());
+}
+
+BOOST_AUTO_TEST_CASE(EachMergeSeesEveryOfferOnce) {
+  merges.Offer(*one);
+  RunningMerge merge(&merges, *two, {.input_bytes = 1000});
+  BOOST_CHECK(merge.GivesWay(0));
+  BOOST_CHECK(merges.OffersTo(&merge) == std::vector{one});
+  BOOST_CHECK(!merge.GivesWay(0));
+  merges.Offer(*two);
+  merges.Offer(*one);
+  {
+    RunningMerge inner(&merges, *two, {.input_bytes = 500, .within = &merge});
+    BOOST_CHECK(merges.OffersTo(&inner) == (std::vector{one, two}));
+  }
+  BOOST_CHECK(merge.GivesWay(0));
+  BOOST_CHECK(merges.OffersTo(&merge) == (std::vector{one, two}));
+  merges.Offer(*one);
+  merges.Withdraw(*one);
+  BOOST_CHECK(merges.OffersTo(&merge).empty());
+  merges.Offer(*NewRegion(3));  // It is gone.
+  BOOST_CHECK(merges.OffersTo(&merge).empty());
+}
+
+// A third of the bytes are its own.
+BOOST_AUTO_TEST_CASE(AMergeHasItsShare) {
+  RunningMerge merge(&merges, *one, {.input_bytes = 1000});
+  merges.Offer(*two);
+  BOOST_CHECK_EQUAL(merge.given_bytes_max(), 500u);
+  BOOST_CHECK(merge.GivesWay(0));
+  merge.Gave(500);
+  BOOST_CHECK(!merge.GivesWay(249));
+  BOOST_CHECK(merge.GivesWay(250));
+  merge.GoOn();
+  BOOST_CHECK(!merge.GivesWay(1000));
+}
+
+// The memory of all within one another is bounded, and so is the stack.
+BOOST_AUTO_TEST_CASE(MergesWithinMergesEndSomewhere) {
+  merges.Offer(*two);
+  constexpr uint64_t kMemory = 1 << 20;
+  std::vector<std::unique_ptr<RunningMerge>> within;
+  uint64_t memory = 0;
+  RunningMerge* last = nullptr;
+  do {
+    within.push_back(
+        std::make_unique<RunningMerge>(&merges, *one, RunningMerge::Description{.within = last}));
+    last = within.back().get();
+    memory += last->PartOf(kMemory);
+  } while (last->GivesWay(0));
+  BOOST_CHECK_EQUAL(within.size(), 4u);
+  BOOST_CHECK_LE(memory, kMemory / 3 * 4);
+  BOOST_CHECK(last->HasTurnOf(*one) && !last->HasTurnOf(*two));
+  while (!within.empty()) within.pop_back();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
