@@ -8,8 +8,8 @@
 //
 // Merges: the throttle counts a region's runs and the memstores that will become runs. They never
 // exceed twice the runs of an idle region. From a quarter above an idle region on, writers are
-// slowed so that a memstore takes a second to fill, and twice as long for each further run. A
-// region whose merges fail does not hold writers up, since waiting would
+// slowed so that a memstore takes as long to fill as six flushes take, and twice as long for each
+// further run. A region whose merges fail does not hold writers up, since waiting would
 // not help. One whose merges lack space does: writes would fill the disk the sooner. Its writers do
 // not wait but learn the reason, and its merges look for space again.
 #pragma once

@@ -1,6 +1,7 @@
 // How many runs a region has while its merges take time. A load is simulated: flushes come one in
 // each unit of time, and one thread merges the bytes of so many flushes in that time. From ten runs
-// on the time between flushes doubles with each (engine/commit/write_throttle); at 15 writers wait.
+// on writers are slowed down (engine/commit/write_throttle): to a flush in the time that six flushes
+// take, which are as fast as merges, and in twice that time for each further run. At 15 they wait.
 // However large the regions get, they must not.
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
@@ -96,8 +97,9 @@ class Simulation {
     outcome_.runs_max = std::max(outcome_.runs_max, to.runs.size());
     merging_.Offer(*to.region);
     ++flushed_;
-    const double doublings = static_cast<double>(std::max<size_t>(to.runs.size(), 9)) - 9;
-    next_flush_ = std::max(next_flush_ + std::exp2(doublings), time_);
+    const double doublings = static_cast<double>(to.runs.size()) - 10;
+    const double slow = doublings < 0 ? 0 : 6 / load_.merge_rate * std::exp2(doublings);
+    next_flush_ = std::max(next_flush_ + std::max(slow, 1.0), time_);
   }
 
   // A step of the innermost merge, or the first that is due, or nothing until the next flush.
