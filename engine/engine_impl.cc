@@ -208,12 +208,13 @@ void EngineImpl::BuildCommitQueue() {
 
 // They know each other: a region that grows too large is split, and what it becomes is maintained.
 void EngineImpl::BuildCompactor(const FileWork& work) {
-  index_builder_ = std::make_unique<IndexBuilder>(
-      IndexBuilder::Dependencies{.work = work,
-                                 .regions = database_.regions.get(),
-                                 .clock = environment_.clock,
-                                 .bytes_per_second = options_.index_build_bytes_per_second,
-                                 .runs_max = tuning_.compaction_runs});
+  index_builder_ = std::make_unique<IndexBuilder>(IndexBuilder::Dependencies{
+      .work = work,
+      .regions = database_.regions.get(),
+      .clock = environment_.clock,
+      .bytes_per_second = options_.index_build_bytes_per_second,
+      .runs_max = tuning_.compaction_runs,
+      .turn_ended = [this](Region& region) { maintenance_->Resume(region); }});
   merge_pace_ = std::make_unique<MergePace>(
       MergePace::Dependencies{.clock = environment_.clock,
                               .bytes_per_second = options_.compaction_bytes_per_second,
@@ -244,7 +245,8 @@ void EngineImpl::BuildMaintenance() {
       .prepare = [this](Region& region) { maintenance_->Prepare(region); },
       .replaced = [this](Region& region,
                          Splitter::Halves halves) { maintenance_->Replaced(region, halves); },
-      .begin = [this](Region& region) { maintenance_->Begin(region); }});
+      .begin = [this](Region& region) { maintenance_->Begin(region); },
+      .resume = [this](Region& region) { maintenance_->Resume(region); }});
   region_merger_ = std::make_unique<RegionMerger>(RegionMerger::Dependencies{
       .regions = database_.regions.get(),
       .editor = editor_.get(),
@@ -262,7 +264,8 @@ void EngineImpl::BuildMaintenance() {
           [this](const std::shared_ptr<Region>& region) { return maintenance_->Compact(region); },
       .prepare = [this](Region& region) { maintenance_->Prepare(region); },
       .memstore_changed = [this](Region& region) { maintenance_->MemstoreChanged(region); },
-      .begin = [this](Region& region) { maintenance_->Begin(region); }});
+      .begin = [this](Region& region) { maintenance_->Begin(region); },
+      .resume = [this](Region& region) { maintenance_->Resume(region); }});
   BuildSchemaEditor();
   maintenance_ = std::make_unique<Maintenance>(Maintenance::Dependencies{
       .regions = database_.regions.get(),

@@ -296,14 +296,24 @@ void Maintenance::AfterFlush(const Flusher::Outcomes& outcomes) {
 // Call it also when files may have been added while another thread had the region's turn: a due
 // merge that is not scheduled would keep writers waiting.
 void Maintenance::ScheduleMerges(Region* region) {
+  ScheduleDueMerge(region);
+  ScheduleExpiry(region);
+  ScheduleResize(region);
+}
+
+void Maintenance::ScheduleDueMerge(Region* region) {
   bool is_due = true;
   Guarded([&] {
     is_due = deps_.compactor->IsDue(*region) || deps_.compactor->HasBroken(*region);
     return Status();
   }).Ignore("the task looks again");
   if (is_due) ScheduleMerge(region);
-  ScheduleExpiry(region);
-  ScheduleResize(region);
+}
+
+// Not a split: one that fails would be tried again at once.
+void Maintenance::Resume(Region& region) noexcept {
+  ScheduleFlushIfWaiting(&region);
+  ScheduleDueMerge(&region);
 }
 
 void Maintenance::ScheduleMerge(Region* region) {
@@ -335,7 +345,7 @@ void Maintenance::ScheduleExpiry(Region* region) {
 // (Files that a reader still has go later; the tasks look every ten seconds.)
 void Maintenance::SpaceWasFreed(const Region* by) {
   for (const auto& region : deps_.regions->regions()) {
-    if (region.get() != by && region->lacks_space()) region->tasks().merge.Schedule();
+    if (region.get() != by && region->lacks_space()) ScheduleMerge(region.get());
   }
 }
 

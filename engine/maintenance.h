@@ -112,6 +112,9 @@ class Maintenance {
   Status FlushInTurn(Region& region);
   /// Flushes and compacts the region and waits for it. Threads: any.
   Status Compact(const std::shared_ptr<Region>& region);
+  /// Schedules what may have found the region's turns taken, by a split that failed for example.
+  /// Cannot fail. Threads: any.
+  void Resume(Region& region) noexcept;
   /// Schedules what follows a merge that another one gave way to (Compactor). Threads: any.
   void MergedBetween(Region& region);
   /// Removes the log segments that no region needs. Threads: any.
@@ -137,6 +140,7 @@ class Maintenance {
   Result<size_t> FlushUnlessBusy(std::span<Region* const> regions);
   void AfterFlush(const Flusher::Outcomes& outcomes);
   void ScheduleMerges(Region* region);
+  void ScheduleDueMerge(Region* region);
   void ScheduleMerge(Region* region);
   void ScheduleExpiry(Region* region);
   void ExpiryEnded(Region* region, const Status& status);

@@ -21,6 +21,8 @@ constexpr double kMemorySlow = 0.6;
 constexpr int64_t kMemoryDelayMicrosMax = 4000;
 // Merges go about as fast as flushes, and write each byte this often.
 constexpr uint64_t kRewrites = 6;
+// Flushes of little take as long as their syncs: no slower than this part of a memstore a second.
+constexpr uint64_t kLeastPart = 16;
 // The most that the first run too many delays one write, and how often that doubles with further
 // ones: a few large writes may fill a memstore, and are to be held up as small ones are.
 constexpr int64_t kRunsDelayMicrosMax = 16'000;
@@ -111,7 +113,9 @@ int64_t WriteThrottle::DelayForRuns(const Request& request) {
   }
   if (runs == 0) return 0;
   const size_t doublings = std::min(runs - runs_slow(), kDoublingsMax);
-  const uint64_t rate = deps_.monitor->FlushRate(kRewrites * deps_.memstore_bytes) / kRewrites;
+  const uint64_t rate =
+      std::max(deps_.monitor->FlushRate(kRewrites * deps_.memstore_bytes) / kRewrites,
+               deps_.memstore_bytes / kLeastPart);
   return runs_schedule_.Delay(deps_.clock->MonotonicMicros(), request.bytes,
                               std::ldexp(static_cast<double>(rate), -static_cast<int>(doublings)),
                               kRunsDelayMicrosMax << std::min(doublings, kDelayDoublingsMax));

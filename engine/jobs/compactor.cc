@@ -104,6 +104,7 @@ Status Compactor::Compact(Region& region) {
 }
 
 Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merged) {
+  const RunningMerges::Number offers = running_.offers();
   while (IsDue(region)) {
     if (!region.TryBegin(Region::Work::kCompaction)) {
       return Status::Busy(region.Describe() + " is being compacted");
@@ -120,7 +121,7 @@ Status Compactor::CompactIfDue(Region& region, const std::function<void()>& merg
     merged();
   }
   region.SetLacksSpace(Region::Rewriting::kDueMerge, false);
-  running_.Withdraw(region);
+  running_.Withdraw(region, offers);
   return {};
 }
 
@@ -282,34 +283,44 @@ Status Compactor::CompactInputs(Region& region, Inputs inputs, MergeKind kind,
   return {};
 }
 
-// Called by a merge on its way, with the bytes that it has read.
-Status Compactor::GiveWay(RunningMerge* merge, uint64_t read_bytes) {
-  if (merge->GivesWay(read_bytes)) {
-    for (const std::shared_ptr<Region>& region : running_.OffersTo(merge)) {
-      MergeWithin(merge, *region);
-    }
+// Called by a merge on its way, with the bytes that it has read. One smaller merge at a time, so
+// that each thing that ends or awaits this one is seen in between.
+void Compactor::GiveWay(RunningMerge* merge, uint64_t read_bytes) {
+  while (merge->GivesWay(read_bytes) && !merge->is_ended() && !running_.is_closing()) {
+    const std::shared_ptr<Region> region = running_.NextOffer(merge);
+    if (region == nullptr) return;
+    const Status status = Guarded([&] { return MergeWithin(merge, *region); });
+    // What fails here is due still, and its own task sees to it.
+    if (!status.ok() && !WasEnded(status) && status.code() != StatusCode::kNoSpace) merge->GoOn();
   }
-  if (!merge->is_ended()) return {};
-  return Status::Cancelled("a merge was asked to stop");
 }
 
-// What fails here is due still, and its own task sees to it.
-void Compactor::MergeWithin(RunningMerge* merge, Region& region) {
-  const bool has_turn = merge->HasTurnOf(region);
-  if (!IsDue(region)) return running_.Withdraw(region);
-  if (!has_turn && !region.TryBegin(Region::Work::kCompaction)) return;
-  const Result<uint64_t> merged = Guarded([&] { return CompactWithin(merge, region); });
-  if (!has_turn) region.End(Region::Work::kCompaction);
-  if (!merged.has_value()) return merge->GoOn();
-  if (*merged == 0) return;
-  merge->Gave(*merged);
-  merged_between_(region);
-}
-
-// Returns the bytes of what was merged; 0: nothing small enough was due.
-Result<uint64_t> Compactor::CompactWithin(RunningMerge* merge, Region& region) {
+// Merges of the region that are small enough, if one is due and its turn is free.
+Status Compactor::MergeWithin(RunningMerge* merge, Region& region) {
+  const RunningMerges::Number offers = running_.offers();
+  if (!IsDue(region)) {
+    running_.Withdraw(region, offers);
+    return {};
+  }
   compaction::MergePolicy policy = policy_;
   policy.bytes_max = std::min(merge->given_bytes_max(), space_.Room());
+  if (!Pick(region, policy).has_value()) return {};
+  const bool has_turn = merge->HasTurnOf(region);
+  if (!has_turn && !region.TryBegin(Region::Work::kCompaction)) return {};
+  const Result<uint64_t> merged = Guarded([&] { return CompactWithin(merge, region, policy); });
+  if (!has_turn) region.End(Region::Work::kCompaction);
+  if (merged.has_value() && *merged > 0) {
+    merge->Gave(*merged);
+    merged_between_(region);
+  } else {
+    region.tasks().merge.Schedule();  // It may have found the turn taken.
+  }
+  return merged.status();
+}
+
+// Returns the bytes of what was merged; 0: nothing that the policy allows was due any more.
+Result<uint64_t> Compactor::CompactWithin(RunningMerge* merge, Region& region,
+                                          const compaction::MergePolicy& policy) {
   std::optional<Inputs> inputs = Pick(region, policy);
   if (!inputs.has_value()) return 0;
   const uint64_t bytes = BytesOf(inputs->slices());
@@ -474,7 +485,7 @@ Status Compactor::AddIndexes(Region& region, const FileSlice& slice) {
   event.input_bytes = store.size_bytes();
   event.cells.in = event.cells.out = store.statistics().cells;
   const Status status = work_.monitor->RunCompaction(&event, [&](JobProgress* progress) -> Status {
-    const auto give_way = [&] { return GiveWay(&running, *progress); };
+    const auto give_way = [&] { GiveWay(&running, *progress); };
     ASSIGN_OR_RETURN(event.bytes,
                      builder_->AddIndexes(region, slice, running.end(), progress, give_way));
     return {};
@@ -553,14 +564,11 @@ std::optional<Compactor::Inputs> Compactor::RunWith(const Region& region, const 
 }
 
 // A merge that others wait for does not wait itself. One that is to end does so at once.
-Result<bool> Compactor::IsPaced(const Region& region, const RunningMerge& running) const {
+Result<bool> Compactor::IsPaced(const RunningMerge& running) const {
   if (running.is_ended()) {
     return Status::Cancelled("a merge that waited for its turn was asked to stop");
   }
-  if (running.kind() == MergeKind::kByHand || region.IsAwaited(Region::Work::kCompaction)) {
-    return false;
-  }
-  return !running_.is_closing();
+  return !running.IsAwaited() && !running_.is_closing();
 }
 
 // An index section that the merge finds broken is rebuilt from the rows.
@@ -630,8 +638,9 @@ Result<WrittenRun> Compactor::Merge(const Region& region, const Inputs& inputs, 
   MergePace::Passed passed;
   options.passed = [&](uint64_t read_bytes) -> Status {
     RETURN_IF_ERROR(pace_->Pass(
-        read_bytes, [&] { return IsPaced(region, *running); }, &passed));
-    return GiveWay(running, read_bytes);
+        read_bytes, [&] { return IsPaced(*running); }, &passed));
+    GiveWay(running, read_bytes);
+    return {};
   };
   options.spares_page_cache = true;
   options.limits = work_.limits;

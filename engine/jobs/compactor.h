@@ -132,9 +132,11 @@ class Compactor {
     RegionVersion version;
     size_t first = 0, end = 0;
     Claim space = nullptr;  // For what their merge writes; it is there when that begins.
+    // Newer files are not held, so that those which others replace meanwhile can go.
     void Take(const RegionRuns& runs, compaction::RunRange range) {
       first = runs.firsts[range.first];
       end = runs.firsts[range.end];
+      version.files.resize(end);
     }
     std::span<const FileSlice> slices() const {
       return std::span(version.files).subspan(first, end - first);
@@ -149,9 +151,10 @@ class Compactor {
   Status LetGo(Region& region, std::vector<FileSlice>* gone);
   Status CompactInputs(Region& region, Inputs inputs, MergeKind kind,
                        RunningMerge* within = nullptr) EXCLUDES(mutex_);
-  Status GiveWay(RunningMerge* merge, uint64_t read_bytes) EXCLUDES(mutex_);
-  void MergeWithin(RunningMerge* merge, Region& region) EXCLUDES(mutex_);
-  Result<uint64_t> CompactWithin(RunningMerge* merge, Region& region) EXCLUDES(mutex_);
+  void GiveWay(RunningMerge* merge, uint64_t read_bytes) EXCLUDES(mutex_);
+  Status MergeWithin(RunningMerge* merge, Region& region) EXCLUDES(mutex_);
+  Result<uint64_t> CompactWithin(RunningMerge* merge, Region& region,
+                                 const compaction::MergePolicy& policy) EXCLUDES(mutex_);
   std::optional<FileSlice> FindBroken(const Region& region) EXCLUDES(mutex_);
   bool GetsIndexes(const format::StoreFile& file, const format::TableRecord& table) const
       EXCLUDES(mutex_);
@@ -168,7 +171,7 @@ class Compactor {
     RunningMerge* running = nullptr;
     JobProgress* progress = nullptr;
   };
-  Result<bool> IsPaced(const Region& region, const RunningMerge& running) const;
+  Result<bool> IsPaced(const RunningMerge& running) const;
   Result<WrittenRun> MergeSkippingBrokenSections(const Region& region, const Inputs& inputs,
                                                  const Record& table, const MergeControl& control);
   static format::SequenceNumber LastLimitsBefore(const RegionVersion& version, size_t end,

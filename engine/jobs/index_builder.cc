@@ -31,9 +31,13 @@ bool RefersTo(const format::RegionRecord& region, format::FileNumber file) {
 // The compaction turns of the regions that share a file.
 class IndexBuilder::Turns {
  public:
-  Turns() = default;
+  /// `ended`: see Dependencies. It outlives this.
+  explicit Turns(const std::function<void(Region&)>& ended) : ended_(ended) {}
   ~Turns() {
-    for (Region* region : taken_) region->End(Region::Work::kCompaction);
+    for (Region* region : taken_) {
+      region->End(Region::Work::kCompaction);
+      ended_(*region);
+    }
   }
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
@@ -50,6 +54,7 @@ class IndexBuilder::Turns {
   }
 
  private:
+  const std::function<void(Region&)>& ended_;
   std::vector<Region*> taken_;
 };
 
@@ -59,7 +64,7 @@ struct IndexBuilder::Addition {
   const std::shared_ptr<LiveFile> file;
   const std::atomic<bool>& cancelled;
   JobProgress& progress;
-  const std::function<Status()>& give_way;
+  const std::function<void()>& give_way;
   const std::shared_ptr<const format::TableRecord> table;  // With the indexes.
   const Sharers sharers;                                   // The region among them.
   FinishedFile copy = {};
@@ -92,7 +97,7 @@ bool IndexBuilder::IsFirstWith(const Region& region, const format::StoreFile& fi
 
 Result<uint64_t> IndexBuilder::AddIndexes(Region& region, const FileSlice& slice,
                                           const std::atomic<bool>& cancelled, JobProgress* progress,
-                                          const std::function<Status()>& give_way) {
+                                          const std::function<void()>& give_way) {
   Addition addition{.region = region,
                     .file = slice.file,
                     .cancelled = cancelled,
@@ -100,7 +105,7 @@ Result<uint64_t> IndexBuilder::AddIndexes(Region& region, const FileSlice& slice
                     .give_way = give_way,
                     .table = region.table(),
                     .sharers = SharersOf(region, slice.file->store())};
-  Turns turns;
+  Turns turns(deps_.turn_ended);
   if (!turns.TryTake(addition.sharers, region)) {
     return Status::Busy("a region that shares " + slice.file->store().blocks().file().name() +
                         " is being compacted");
@@ -161,7 +166,8 @@ Status IndexBuilder::Passed(const Addition& addition, uint64_t bytes) {
     RETURN_IF_ERROR(CheckWanted(addition));
     return HoldsUpMerges(addition) ? RateLimit::kNoLimit : 1;
   }));
-  return addition.give_way();
+  addition.give_way();
+  return {};
 }
 
 // Relaxed: the flag orders nothing; it only has to be seen eventually.

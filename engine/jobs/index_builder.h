@@ -41,6 +41,8 @@ class IndexBuilder {
     /// file has more runs than `runs_max`.
     uint64_t bytes_per_second = 0;
     uint32_t runs_max = 8;  ///< Of an idle region (compaction::MergePolicy).
+    /// The compaction turn of a region that shares a file is free again.
+    std::function<void(Region&)> turn_ended;
   };
   explicit IndexBuilder(const Dependencies& dependencies)
       : deps_(dependencies), limit_(deps_.clock, deps_.bytes_per_second) {}
@@ -54,10 +56,10 @@ class IndexBuilder {
   /// the region retires or the table loses an index; kOverBudget when the entries need more memory
   /// than a merge may take; kReadOnly, kCorruption, kIoError, kNoSpace. The file then stays. Adds
   /// to `progress` the bytes of the file that were copied, and calls `give_way` on its way, which
-  /// may merge newer files of the region; its error ends the copy.
+  /// may merge newer files of the region.
   Result<uint64_t> AddIndexes(Region& region, const FileSlice& slice,
                               const std::atomic<bool>& cancelled, JobProgress* progress,
-                              const std::function<Status()>& give_way) EXCLUDES(mutex_);
+                              const std::function<void()>& give_way) EXCLUDES(mutex_);
   /// Another `bytes` of files from before an index were rewritten.
   void CountRewritten(uint64_t bytes, uint64_t micros) EXCLUDES(mutex_);
 

@@ -123,6 +123,7 @@ Result<RegionMergeResult> RegionMerger::Merge(std::string_view name,
       result.region_id = work.merged->id().value;
       return result;
     }
+    for (const auto& region : work.neighbours) deps_.resume(*region);
     // One was split or merged by another thread. What came of it is looked at again.
     const bool left_is_gone = work.left().is_retired();
     if (!left_is_gone && !work.right().is_retired()) return status;
@@ -163,12 +164,8 @@ Status RegionMerger::MergeThem(Work* work) {
   while (true) {
     RETURN_IF_ERROR(deps_.flush(work->left()));
     RETURN_IF_ERROR(deps_.flush(work->right()));
-    const Result<bool> merged = MergeInTurn(work);
-    if (!merged.has_value()) {
-      for (const auto& region : work->neighbours) deps_.begin(*region);
-      return merged.error();
-    }
-    if (*merged) break;
+    ASSIGN_OR_RETURN(const bool merged, MergeInTurn(work));
+    if (merged) break;
     // Afterwards neither has a part of a file.
     for (const auto& region : work->neighbours) RETURN_IF_ERROR(deps_.compact(region));
   }

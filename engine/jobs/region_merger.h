@@ -67,6 +67,8 @@ class RegionMerger {
     std::function<void(Region&)> memstore_changed;
     /// Schedules the background work of a region.
     std::function<void(Region&)> begin;
+    /// Schedules what found the turns of a region taken that was not merged.
+    std::function<void(Region&)> resume;
   };
   explicit RegionMerger(Dependencies dependencies) : deps_(std::move(dependencies)) {}
 

@@ -99,6 +99,8 @@ Result<SplitResult> Splitter::Split(std::string_view name, const SplitOptions& o
     if (options.dry_run) return result;
     const Status status = Guarded([&] { return Divide(region, cause, &result); });
     if (status.ok()) return result;
+    // A merge may have ended for this, and where writers wait for it no flush schedules it again.
+    deps_.resume(*region);
     // It was split or merged by another thread. What came of it is looked at again.
     if (!region->is_retired() || options.region_id != 0) return status;
   }

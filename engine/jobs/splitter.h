@@ -59,6 +59,8 @@ class Splitter {
     std::function<void(Region&, Halves)> replaced;
     /// Schedules the background work of a half.
     std::function<void(Region&)> begin;
+    /// Schedules what found the turns of a region taken that was not split.
+    std::function<void(Region&)> resume;
   };
   explicit Splitter(Dependencies dependencies) : deps_(std::move(dependencies)) {}
 

@@ -13,17 +13,23 @@ constexpr uint64_t kGivenPart = 2;
 
 }  // namespace
 
-void RunningMerges::SetCancelFlag(const OfRegion& of, RunningMerge* merge) const {
-  const RunningMerge::Description& description = merge->description_;
-  const bool gives_way = description.kind == MergeKind::kDue
-                             ? of.callers_waiting > 0 || description.input_bytes > due_bytes_max_
-                             : is_closing_;
-  merge->end_.store(merge->is_retired_ || gives_way, std::memory_order_relaxed);
+// And those of the merges within it.
+void RunningMerges::SetCancelFlag(RunningMerge* merge) const {
+  bool is_ended = merge->description_.within != nullptr && merge->description_.within->is_ended();
+  for (; merge != nullptr; merge = merge->inner_) {
+    const RunningMerge::Description& description = merge->description_;
+    const bool ends = description.kind == MergeKind::kDue
+                          ? regions_.at(merge->region_.id()).callers_waiting > 0 ||
+                                description.input_bytes > due_bytes_max_
+                          : is_closing_;
+    is_ended = is_ended || merge->is_retired_ || ends;
+    merge->end_.store(is_ended, std::memory_order_relaxed);
+  }
 }
 
 void RunningMerges::SetCancelFlags(const OfRegion& of) const {
   for (RunningMerge* merge = of.innermost; merge != nullptr; merge = merge->enclosing_) {
-    SetCancelFlag(of, merge);
+    SetCancelFlag(merge);
   }
 }
 
@@ -44,6 +50,7 @@ void RunningMerges::CallersWait(const Region& region, int change) {
 
 void RunningMerges::EndAllOf(const Region& region) {
   base::MutexLock lock(mutex_);
+  WithdrawLocked(region.id(), offers());
   const auto found = regions_.find(region.id());
   if (found == regions_.end()) return;
   for (RunningMerge* merge = found->second.innermost; merge != nullptr; merge = merge->enclosing_) {
@@ -64,12 +71,14 @@ void RunningMerges::Begin(RunningMerge* merge) {
   OfRegion& of = regions_[merge->region_.id()];
   merge->enclosing_ = of.innermost;
   of.innermost = merge;
-  SetCancelFlag(of, merge);
+  if (merge->description_.within != nullptr) merge->description_.within->inner_ = merge;
+  SetCancelFlag(merge);
 }
 
 void RunningMerges::End(RunningMerge* merge) {
   base::MutexLock lock(mutex_);
   regions_[merge->region_.id()].innermost = merge->enclosing_;
+  if (merge->description_.within != nullptr) merge->description_.within->inner_ = nullptr;
   EraseIfUnused(merge->region_.id());
 }
 
@@ -91,26 +100,34 @@ size_t RunningMerges::BusyRuns(const RegionVersion& version, const RegionRuns& r
 
 void RunningMerges::Offer(Region& region) {
   base::MutexLock lock(mutex_);
-  std::erase_if(offered_, [](const auto& one) { return one.second.first.expired(); });
-  Offered& offered = offered_[region.id()];
-  offered = {region.weak_from_this(), offers_.load(std::memory_order_relaxed) + 1};
-  offers_.store(offered.second, std::memory_order_relaxed);
+  const Number number = offers() + 1;
+  Number& offered = offered_[region.id()];  // 0: it is new.
+  by_number_.emplace(number, region.weak_from_this());
+  by_number_.erase(offered);
+  offered = number;
+  offers_.store(number, std::memory_order_relaxed);
 }
 
-void RunningMerges::Withdraw(const Region& region) {
+void RunningMerges::Withdraw(const Region& region, Number last) {
   base::MutexLock lock(mutex_);
-  offered_.erase(region.id());
+  WithdrawLocked(region.id(), last);
 }
 
-std::vector<std::shared_ptr<Region>> RunningMerges::OffersTo(RunningMerge* merge) const {
-  std::vector<std::shared_ptr<Region>> regions;
+void RunningMerges::WithdrawLocked(format::RegionId region, Number last) {
+  const auto offered = offered_.find(region);
+  if (offered == offered_.end() || offered->second > last) return;
+  by_number_.erase(offered->second);
+  offered_.erase(offered);
+}
+
+std::shared_ptr<Region> RunningMerges::NextOffer(RunningMerge* merge) const {
   base::MutexLock lock(mutex_);
-  for (const auto& [id, offered] : offered_) {
-    if (offered.second <= merge->seen_) continue;
-    if (std::shared_ptr<Region> region = offered.first.lock()) regions.push_back(std::move(region));
+  for (auto next = by_number_.upper_bound(merge->seen_); next != by_number_.end(); ++next) {
+    merge->seen_ = next->first;
+    if (std::shared_ptr<Region> region = next->second.lock()) return region;
   }
-  merge->seen_ = offers_.load(std::memory_order_relaxed);
-  return regions;
+  merge->seen_ = offers();
+  return nullptr;
 }
 
 RunningMerge::RunningMerge(RunningMerges* merges, Region& region, const Description& description)
@@ -121,16 +138,22 @@ RunningMerge::RunningMerge(RunningMerges* merges, Region& region, const Descript
   merges_.Begin(this);
 }
 
-bool RunningMerge::is_ended() const {
+bool RunningMerge::IsAwaited() const {
   for (const RunningMerge* merge = this; merge != nullptr; merge = merge->description_.within) {
-    if (merge->end_.load(std::memory_order_relaxed)) return true;
+    if (merge->description_.kind == MergeKind::kByHand) return true;
+    if (merge->region_.IsAwaited(Region::Work::kCompaction)) return true;
   }
   return false;
 }
 
-bool RunningMerge::GivesWay(uint64_t read_bytes) const {
+bool RunningMerge::GivesWay(uint64_t read_bytes) {
+  if (read_bytes < read_bytes_) given_bytes_ = 0;
+  read_bytes_ = read_bytes;
   if (!gives_way_ || depth_ + 1 >= kDepthMax) return false;
-  if (merges_.offers_.load(std::memory_order_relaxed) == seen_) return false;
+  if (merges_.offers() == seen_) return false;
+  // A copy of a file ends soon then.
+  const bool is_repair = description_.kind == MergeKind::kRepair;
+  if (is_repair && region_.IsAwaited(Region::Work::kCompaction)) return false;
   return given_bytes_ <= kGivenPart * read_bytes;
 }
 

@@ -27,7 +27,7 @@ namespace tandem::engine {
 
 class RunningMerge;
 
-/// What a merge does it for. Those by hand are not paced.
+/// Why a merge runs. Those by hand are not paced.
 enum class MergeKind : uint8_t { kDue, kRepair, kByHand };
 
 /// Threads: any.
@@ -48,12 +48,14 @@ class RunningMerges {
   /// The first runs of the version that are inputs of running merges, or older than those.
   size_t BusyRuns(const RegionVersion& version, const RegionRuns& runs) const EXCLUDES(mutex_);
 
+  using Number = uint64_t;  // Of an offer, from 1.
   /// A merge of the region is due: merges that run may give way to it. May throw std::bad_alloc.
   void Offer(Region& region) EXCLUDES(mutex_);
-  /// None is due any more.
-  void Withdraw(const Region& region) EXCLUDES(mutex_);
-  /// Those that were offered since the last call for this merge; at the first one all of them.
-  std::vector<std::shared_ptr<Region>> OffersTo(RunningMerge* merge) const EXCLUDES(mutex_);
+  Number offers() const { return offers_.load(std::memory_order_relaxed); }
+  /// Takes back an offer up to this number: no merge of the region is due any more.
+  void Withdraw(const Region& region, Number last) EXCLUDES(mutex_);
+  /// The first offer that the merge has not seen, so that it sees each once; null: there is none.
+  std::shared_ptr<Region> NextOffer(RunningMerge* merge) const EXCLUDES(mutex_);
 
  private:
   friend class RunningMerge;
@@ -62,20 +64,19 @@ class RunningMerges {
     uint32_t callers_waiting = 0;
     RunningMerge* innermost = nullptr;  // The last one that began. Others gave way to it.
   };
-  using Number = uint64_t;
-  using Offered = std::pair<std::weak_ptr<Region>, Number>;
-
   void Begin(RunningMerge* merge) EXCLUDES(mutex_);
   void End(RunningMerge* merge) EXCLUDES(mutex_);
-  void SetCancelFlag(const OfRegion& of, RunningMerge* merge) const REQUIRES(mutex_);
+  void SetCancelFlag(RunningMerge* merge) const REQUIRES(mutex_);
   void SetCancelFlags(const OfRegion& of) const REQUIRES(mutex_);
   void EraseIfUnused(format::RegionId region) REQUIRES(mutex_);
+  void WithdrawLocked(format::RegionId region, Number last) REQUIRES(mutex_);
 
   mutable base::Mutex mutex_;
   bool is_closing_ GUARDED_BY(mutex_) = false;
   uint64_t due_bytes_max_ GUARDED_BY(mutex_) = UINT64_MAX;  // Larger due merges end.
   std::map<format::RegionId, OfRegion> regions_ GUARDED_BY(mutex_);
-  std::map<format::RegionId, Offered> offered_ GUARDED_BY(mutex_);
+  std::map<format::RegionId, Number> offered_ GUARDED_BY(mutex_);
+  std::map<Number, std::weak_ptr<Region>> by_number_ GUARDED_BY(mutex_);  // The same.
   std::atomic<Number> offers_{0};  // So far. Relaxed: it is looked at again.
 };
 
@@ -96,14 +97,15 @@ class RunningMerge {
   RunningMerge(const RunningMerge&) = delete;
   RunningMerge& operator=(const RunningMerge&) = delete;
 
-  /// Set when it is to end.
+  /// Set when it, or one that gave way to it, is to end.
   const RunningMerges::CancelFlag& end() const { return end_; }
-  /// Whether it, or one that gave way to it, is to end.
-  bool is_ended() const;
-  MergeKind kind() const { return description_.kind; }
+  bool is_ended() const { return end_.load(std::memory_order_relaxed); }
+  /// Whether others wait for it, or for one that gave way to it: it is by hand, or a thread waits
+  /// for its region.
+  bool IsAwaited() const;
   /// Whether it looks at offers now: there are new ones, and after what it gave way to it has had
-  /// its share of the thread.
-  bool GivesWay(uint64_t read_bytes) const;
+  /// its share of the thread. `read_bytes`: of its inputs; it may begin again.
+  bool GivesWay(uint64_t read_bytes);
   /// Whether this thread has the compaction turn of the region.
   bool HasTurnOf(const Region& region) const;
   /// The most bytes of a merge that it gives way to.
@@ -122,11 +124,12 @@ class RunningMerge {
   Region& region_;
   const Description description_;
   const uint32_t depth_;  // Merges that gave way to it.
-  uint64_t given_bytes_ = 0;
+  uint64_t given_bytes_ = 0, read_bytes_ = 0;
   bool gives_way_ = true;
   RunningMerges::Number seen_ = 0;  // Offers.
   // Guarded by the mutex of `merges_`.
   RunningMerge* enclosing_ = nullptr;  // Of the same region.
+  RunningMerge* inner_ = nullptr;      // That it gives way to.
   bool is_retired_ = false;
   RunningMerges::CancelFlag end_{false};
 };

@@ -58,7 +58,7 @@ struct CompactionEvent {
   // Known at the end.
   uint64_t files = 0, rows = 0, bytes = 0;
   CellCounts cells = {};
-  uint64_t micros = 0;
+  uint64_t micros = 0;  ///< Smaller merges that it gave way to included.
   Status status = {};  ///< kCancelled: by Close, Compact or DropTable; no file changed.
 };
 

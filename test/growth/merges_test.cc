@@ -14,6 +14,7 @@
 
 #include "test/growth/growth.h"
 #include "test/growth/tables.h"
+#include "test/support/merges_in_time.h"
 #include "test/support/print.h"
 
 namespace tandem::test {
@@ -336,6 +337,27 @@ BOOST_AUTO_TEST_CASE(ManifestAndLogStaySmall) {
          .n = 16,
          .bound = AtMost(2),
          .measure = After(&Merged::segments)});
+}
+
+// Simulated: eight flushes' bytes are merged in the time in which one comes.
+BOOST_AUTO_TEST_CASE(RunsOfARegionWhileItIsMerged) {
+  Check({.cost = "runs of a region of n flushes whose merges take time, simulated",
+         .n = 256,
+         .bound = AtMost(14),
+         .measure = [](uint64_t n) {
+           return static_cast<double>(SimulateMerges({.flushes = n}).runs_max);
+         }});
+  Check({.cost = "flushes for whose time writers wait for merges at once, after n, simulated",
+         .n = 256,
+         .bound = AtMost(0),
+         .measure = [](uint64_t n) { return SimulateMerges({.flushes = n}).waited_max; }});
+  Check({.cost = "runs of one of n regions of 64 flushes whose merges take time, simulated",
+         .n = 4,
+         .bound = AtMost(14),
+         .measure = [](uint64_t n) {
+           const TimedLoad load{.flushes = 64 * n, .regions = n};
+           return static_cast<double>(SimulateMerges(load).runs_max);
+         }});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -69,6 +69,20 @@ struct MergesFixture : TestEngine {
     BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");
     Flush();
   }
+  /// A new table of four runs of one row each.
+  void FlushFour(const std::string& table, size_t value_bytes) {
+    TableOptions table_options = SimpleTable();
+    table_options.name = table;
+    BOOST_REQUIRE(engine().CreateTable(table_options).ok());
+    for (int run = 0; run < 4; ++run) {
+      WriteBatch batch;
+      std::string value(value_bytes, 0);
+      for (char& byte : value) byte = static_cast<char>(random.Below(256));
+      batch.Put(table, std::to_string(run), "d", "q", value);
+      BOOST_REQUIRE(Write(batch).ok());
+      BOOST_REQUIRE(engine().Flush(table).ok());
+    }
+  }
   void CheckSound() {
     const Result<VerifyReport> report = engine().Verify(true);
     BOOST_REQUIRE(report.has_value());
@@ -212,23 +226,50 @@ BOOST_AUTO_TEST_CASE(ACloseMakesSmallMergesAndEndsLargeOnes) {
   BOOST_CHECK_EQUAL(FileCount(), 1u);
 }
 
+// A split ends a due merge first. Writers that wait for that one would wait for ever.
+BOOST_AUTO_TEST_CASE(ASplitThatFailsLeavesTheMergeDue) {
+  for (uint64_t i = 0; i < 4; ++i) FlushRows(i * 100, 100, 12'000);
+  Reopen(8);  // Which schedules none.
+  executor.Drain();
+  BOOST_REQUIRE_EQUAL(FileCount(), 4u);
+  disk.control().InjectFault(
+      {.operations = {DiskOperation::kWrite}, .status = Status::NoSpace("injected")});
+  BOOST_CHECK_EQUAL(engine().Split("t", {}).status().code(), StatusCode::kNoSpace);
+  BOOST_CHECK(disk.control().has_struck());
+  executor.Drain();
+  BOOST_CHECK_EQUAL(FileCount(), 1u);
+  CheckSound();
+}
+
+// A merge of regions likewise.
+BOOST_AUTO_TEST_CASE(AMergeOfRegionsThatFailsLeavesTheMergeDue) {
+  BOOST_REQUIRE(engine().Split("t", {.key = "2"}).has_value());
+  for (uint64_t i = 0; i < 4; ++i) FlushRows(i * 100, 100, 12'000);
+  Reopen(8);
+  executor.Drain();
+  BOOST_REQUIRE_EQUAL(FileCount(), 4u);
+  disk.control().InjectFault(
+      {.operations = {DiskOperation::kWrite}, .status = Status::NoSpace("injected")});
+  BOOST_CHECK_EQUAL(engine().MergeRegions("t", {}).status().code(), StatusCode::kNoSpace);
+  BOOST_CHECK(disk.control().has_struck());
+  executor.Drain();
+  BOOST_CHECK_EQUAL(FileCount(), 1u);
+  CheckSound();
+}
+
 // All regions together make no long close.
 BOOST_AUTO_TEST_CASE(ACloseMergesNoMoreThanFewBytesOfAllRegions) {
-  for (int table = 0; table < 3; ++table) {
-    TableOptions options = SimpleTable();
-    options.name = "large" + std::to_string(table);
-    BOOST_REQUIRE(engine().CreateTable(options).ok());
-    for (int run = 0; run < 4; ++run) {
-      WriteBatch batch;
-      std::string value(450'000, 0);
-      for (char& byte : value) byte = static_cast<char>(random.Below(256));
-      batch.Put(options.name, std::to_string(run), "d", "q", value);
-      BOOST_REQUIRE(Write(batch).ok());
-      BOOST_REQUIRE(engine().Flush(options.name).ok());
-    }
-  }
+  for (int table = 0; table < 3; ++table) FlushFour("large" + std::to_string(table), 450'000);
   Reopen(8);
   BOOST_CHECK_EQUAL(FileCount(), 1u + 1u + 4u);
+}
+
+// Nor do merges that would come in between of a larger one at other times.
+BOOST_AUTO_TEST_CASE(MergesOfACloseDoNotGiveWay) {
+  FlushFour("large", 900'000);
+  for (int table = 0; table < 3; ++table) FlushFour("small" + std::to_string(table), 100'000);
+  Reopen(8);
+  BOOST_CHECK_EQUAL(FileCount(), 1u + 1u + 4u + 4u);
 }
 
 BOOST_AUTO_TEST_CASE(AMergeThatFailsAtACloseHarmsNothing) {

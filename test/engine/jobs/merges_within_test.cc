@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +32,9 @@ struct Merges final : EventListener {
     events.push_back("end " + std::to_string(event.input_files) + " of " +
                      std::string(event.table) +
                      (event.status.ok() ? "" : ": " + event.status.ToString()));
+    if (auto end = std::exchange(on_end, nullptr)) end();
   }
+  std::function<void()> on_end;                 // Of the first one that ends.
   std::vector<std::function<void()>> on_begin;  // The first merge, the second ...
   size_t begun = 0;
   std::vector<std::string> events;
@@ -184,6 +187,78 @@ BOOST_AUTO_TEST_CASE(ATableThatGoesEndsBoth) {
   BOOST_CHECK(merges->events[3].starts_with("end 1 of t: Cancelled"));
   executor.Drain();
   BOOST_CHECK_EQUAL(merges->events.size(), 4u);
+}
+
+// One that is ended for something else is no failure: others come in between later.
+BOOST_AUTO_TEST_CASE(AMergeInBetweenThatIsCancelledEndsAlone) {
+  TableOptions other = SimpleTable(2);
+  other.name = "u";
+  BOOST_REQUIRE(engine().CreateTable(other).ok());
+  FlushRows(0, 1000);
+  FlushFour(0, "u");
+  merges->on_begin = {[] {},
+                      [&] {
+                        BOOST_REQUIRE(engine().DropTable("u").ok());
+                        FlushFour(500);
+                      }};
+  BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(merges->events.size(), 6u);
+  BOOST_CHECK(merges->events[2].starts_with("end 4 of u: Cancelled"));
+  BOOST_CHECK_EQUAL(merges->events[4], "end 4 of t");
+  BOOST_CHECK_EQUAL(merges->events[5], "end 1 of t");
+  CheckRows();
+}
+
+// What they hide is in a file that is being merged.
+BOOST_AUTO_TEST_CASE(MarkersStayInAMergeInBetween) {
+  FlushRows(0, 1000);
+  const Result<Snapshot> snapshot = engine().TakeSnapshot();
+  merges->on_begin = {[&] {
+    for (int i = 0; i < 4; ++i) {
+      const std::string row = std::to_string(1'000'500 + i);
+      WriteBatch batch;
+      batch.DeleteRow("t", row);
+      BOOST_REQUIRE(Write(batch).ok());
+      rows.erase(row);
+      FlushRows(600 + 5 * static_cast<uint64_t>(i), 3);
+    }
+  }};
+  BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
+  BOOST_CHECK_EQUAL(merges->events.size(), 4u);
+  BOOST_CHECK_EQUAL(FileCount(), 2u);
+  CheckRows();
+  BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
+  CheckRows();
+  ReadOptions then;
+  then.snapshot = &*snapshot;
+  BOOST_CHECK_EQUAL(*engine().Count(then, "t", Predicate(), {}), 1000u);
+}
+
+// What is merged in between joins the run that is being merged, and is a run when that has ended.
+BOOST_AUTO_TEST_CASE(AMergeInBetweenMayJoinTheRunBeforeIt) {
+  tuning.join_bytes = 8000;
+  BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  FlushRows(0, 1000);
+  const auto runs = [&] {
+    std::set<uint32_t> numbers;
+    const DatabaseInfo info = engine().Info();
+    for (const FileInfo& file : info.tables[0].regions[0].files) numbers.insert(file.run);
+    return numbers.size();
+  };
+  size_t joined = 0;
+  merges->on_begin = {[&] { FlushFour(5000); }, [] {}};
+  merges->on_end = [&] { joined = runs(); };
+  BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
+  BOOST_TEST(merges->events == (Events{"begin 1 of t", "begin 4 of t", "end 4 of t", "end 1 of t"}),
+             boost::test_tools::per_element());
+  BOOST_CHECK_EQUAL(joined, 1u);
+  for (int life = 0; life < 2; ++life) {
+    BOOST_CHECK_EQUAL(FileCount(), 2u);
+    CheckRows();
+    BOOST_REQUIRE_EQUAL(Close().ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  }
 }
 
 // It is tried again on its own.

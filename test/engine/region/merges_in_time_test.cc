@@ -1,188 +1,15 @@
-// How many runs a region has while its merges take time. A load is simulated: flushes come one in
-// each unit of time, and one thread merges the bytes of so many flushes in that time. From ten runs
-// on writers are slowed down (engine/commit/write_throttle): to a flush in the time that six flushes
-// take, which are as fast as merges, and in twice that time for each further run. At 15 they wait.
-// However large the regions get, they must not.
+// However large regions get, writers do not wait for their merges (test/support/merges_in_time).
 #define BOOST_TEST_DYN_LINK
-#include <algorithm>
-#include <boost/test/unit_test.hpp>
-#include <cmath>
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <vector>
+#include "test/support/merges_in_time.h"
 
-#include "compaction/pick.h"
-#include "engine/region/region.h"
-#include "engine/region/running_merges.h"
+#include <boost/test/unit_test.hpp>
+#include <cstdio>
 
 namespace tandem::test {
 namespace {
 
-using compaction::MergePolicy;
-using compaction::RunDescription;
-using compaction::RunRange;
-using engine::Region;
-using engine::RunningMerge;
-using engine::RunningMerges;
-
-constexpr uint64_t kFlushBytes = 1 << 20;
-constexpr uint64_t kStepBytes = kFlushBytes / 16;
-
-std::shared_ptr<Region> NewRegion(uint64_t id) {
-  format::RegionRecord record;
-  record.id = format::RegionId(id);
-  return std::make_shared<Region>(record, std::make_shared<const format::TableRecord>());
-}
-
-struct Load {
-  uint64_t flushes = 0;
-  size_t regions = 1;     ///< Flushed by turns.
-  double merge_rate = 8;  ///< Flushes whose bytes are merged in a unit of time.
-  bool gives_way = true;
-};
-
-struct Outcome {
-  size_t runs_max = 0;    ///< Of a region.
-  double written = 0;     ///< By flushes and merges for each byte flushed.
-  double time = 0;        ///< Between flushes, the mean.
-  double waited_max = 0;  ///< The longest time in which writers waited.
-};
-
-class Simulation {
- public:
-  explicit Simulation(const Load& load) : load_(load) {
-    for (size_t i = 0; i < load.regions; ++i) regions_.push_back({.region = NewRegion(i + 1)});
-  }
-
-  Outcome Run() {
-    while (flushed_ < load_.flushes) {
-      while (flushed_ < load_.flushes && time_ >= next_flush_) Flush();
-      Work();
-    }
-    while (!merges_.empty()) merges_.pop_back();
-    outcome_.time = time_ / static_cast<double>(load_.flushes);
-    outcome_.written = static_cast<double>(load_.flushes * kFlushBytes + merged_bytes_) /
-                       static_cast<double>(load_.flushes * kFlushBytes);
-    return outcome_;
-  }
-
- private:
-  struct SimulatedRegion {
-    std::shared_ptr<Region> region;
-    std::vector<uint64_t> runs = {};  // Their bytes.
-    size_t busy = 0;                  // The first so many are being merged.
-  };
-  struct Merge {
-    SimulatedRegion* of;
-    RunRange range;
-    size_t busy_before;
-    uint64_t bytes, read = 0;
-    std::unique_ptr<RunningMerge> running;
-  };
-
-  // Waits while the region has as many runs as it may have.
-  void Flush() {
-    SimulatedRegion& to = regions_[flushed_ % regions_.size()];
-    if (to.runs.size() >= 15) {
-      if (!waits_since_.has_value()) waits_since_ = next_flush_;
-      next_flush_ = time_ + 0.01;
-      return;
-    }
-    if (waits_since_.has_value()) {
-      outcome_.waited_max = std::max(outcome_.waited_max, time_ - *waits_since_);
-    }
-    waits_since_.reset();
-    to.runs.push_back(kFlushBytes);
-    outcome_.runs_max = std::max(outcome_.runs_max, to.runs.size());
-    merging_.Offer(*to.region);
-    ++flushed_;
-    const double doublings = static_cast<double>(to.runs.size()) - 10;
-    const double slow = doublings < 0 ? 0 : 6 / load_.merge_rate * std::exp2(doublings);
-    next_flush_ = std::max(next_flush_ + std::max(slow, 1.0), time_);
-  }
-
-  // A step of the innermost merge, or the first that is due, or nothing until the next flush.
-  void Work() {
-    if (merges_.empty() && !BeginFirst()) {
-      time_ = next_flush_;
-      return;
-    }
-    Merge& merge = merges_.back();
-    if (load_.gives_way && merge.running->GivesWay(merge.read) && BeginWithin(&merge)) return;
-    merge.read += kStepBytes;
-    merged_bytes_ += kStepBytes;
-    time_ += static_cast<double>(kStepBytes) / static_cast<double>(kFlushBytes) / load_.merge_rate;
-    if (merge.read >= merge.bytes) End();
-  }
-
-  bool BeginFirst() {
-    for (size_t i = 0; i < regions_.size(); ++i) {
-      if (Begin(&regions_[(next_region_ + i) % regions_.size()], UINT64_MAX, nullptr)) {
-        next_region_ += i + 1;
-        return true;
-      }
-    }
-    return false;
-  }
-
-  bool BeginWithin(Merge* merge) {
-    RunningMerge* const running = merge->running.get();
-    bool any = false;
-    for (const auto& offered : merging_.OffersTo(running)) {
-      const auto region = std::ranges::find(regions_, offered, &SimulatedRegion::region);
-      any = any || Begin(&*region, running->given_bytes_max(), running);
-    }
-    return any;
-  }
-
-  bool Begin(SimulatedRegion* region, uint64_t bytes_max, RunningMerge* within) {
-    std::vector<RunDescription> described;
-    for (const uint64_t bytes : region->runs) {
-      described.push_back({.bytes = bytes, .rows = bytes, .deletes = 0, .dead = 0});
-    }
-    const MergePolicy policy{.runs_max = 8, .bytes_max = bytes_max};
-    const auto picked = compaction::PickMerge(described, policy, region->busy);
-    if (!picked.has_value()) return false;
-    uint64_t bytes = 0;
-    for (size_t i = picked->first; i < picked->end; ++i) bytes += region->runs[i];
-    merges_.push_back(
-        {region, *picked, region->busy, bytes, 0,
-         std::make_unique<RunningMerge>(&merging_, *region->region,
-                                        RunningMerge::Description{.kind = engine::MergeKind::kDue,
-                                                                  .input_bytes = bytes,
-                                                                  .newest = nullptr,
-                                                                  .within = within})});
-    region->busy = picked->end;
-    return true;
-  }
-
-  // Offers that a merge within it could not take come again with the next flush of the region.
-  void End() {
-    const Merge merge = std::move(merges_.back());
-    merges_.pop_back();
-    std::vector<uint64_t>& runs = merge.of->runs;
-    const auto first = runs.begin() + static_cast<ptrdiff_t>(merge.range.first);
-    runs.erase(first + 1, runs.begin() + static_cast<ptrdiff_t>(merge.range.end));
-    runs[merge.range.first] = merge.bytes;
-    merge.of->busy = merge.busy_before;
-    if (!merges_.empty()) merges_.back().running->Gave(merge.bytes);
-    merging_.Offer(*merge.of->region);
-  }
-
-  const Load load_;
-  RunningMerges merging_;
-  std::vector<SimulatedRegion> regions_;
-  std::vector<Merge> merges_;  // The last one is innermost.
-  uint64_t flushed_ = 0, merged_bytes_ = 0;
-  size_t next_region_ = 0;
-  double time_ = 0, next_flush_ = 0;
-  std::optional<double> waits_since_;
-  Outcome outcome_;
-};
-
-Outcome Run(const char* what, const Load& load) {
-  const Outcome outcome = Simulation(load).Run();
+TimedOutcome Run(const char* what, const TimedLoad& load) {
+  const TimedOutcome outcome = SimulateMerges(load);
   std::printf(
       "%s, %zu regions, %llu flushes, merge rate %.0f: runs at most %zu, written %.2f, "
       "a flush each %.2f, writers waited for %.1f at most\n",
@@ -192,12 +19,12 @@ Outcome Run(const char* what, const Load& load) {
 }
 
 // Waiting for its end as before would take longer and longer.
-void Check(Load load, double waited_before) {
-  const Outcome outcome = Run("merges give way", load);
+void Check(TimedLoad load, double waited_before) {
+  const TimedOutcome outcome = Run("merges give way", load);
   BOOST_CHECK_LE(outcome.runs_max, 14u);
   BOOST_CHECK_EQUAL(outcome.waited_max, 0);
   load.gives_way = false;
-  const Outcome before = Run("one after the other", load);
+  const TimedOutcome before = Run("one after the other", load);
   BOOST_CHECK_GE(before.waited_max, waited_before);
   BOOST_CHECK_LE(outcome.time, before.time * 1.1);
 }

@@ -4,6 +4,8 @@
 
 #include <boost/test/unit_test.hpp>
 #include <memory>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/region/region.h"
@@ -23,8 +25,6 @@ std::shared_ptr<Region> NewRegion(uint64_t id) {
 }
 
 struct RunningMergesFixture {
-  bool HasEnded(const RunningMerge& merge) { return merge.end().load(); }
-
   RunningMerges merges;
   const std::shared_ptr<Region> one = NewRegion(1), two = NewRegion(2);
 };
@@ -45,13 +45,21 @@ BOOST_AUTO_TEST_CASE(CallersEndMergesThatAreDue) {
 }
 
 BOOST_AUTO_TEST_CASE(AMergeWithinAnotherEndsWithIt) {
-  RunningMerge outer(&merges, *one, {.kind = MergeKind::kByHand});
+  RunningMerge outer(&merges, *one, {.kind = MergeKind::kDue});
   RunningMerge middle(&merges, *two, {.within = &outer});
-  const RunningMerge inner(&merges, *two, {.within = &middle});
-  BOOST_CHECK(!inner.is_ended());
+  {
+    const RunningMerge inner(&merges, *two, {.within = &middle});
+    merges.CallersWait(*one, +1);
+    BOOST_CHECK(outer.is_ended() && middle.is_ended() && inner.is_ended());
+    merges.CallersWait(*one, -1);
+    BOOST_CHECK(!outer.is_ended() && !middle.is_ended() && !inner.is_ended());
+    merges.CallersWait(*two, +1);
+    BOOST_CHECK(!outer.is_ended() && middle.is_ended() && inner.is_ended());
+    merges.CallersWait(*two, -1);
+  }
   merges.EndAllOf(*one);
-  BOOST_CHECK(HasEnded(outer) && !HasEnded(middle) && !HasEnded(inner));
-  BOOST_CHECK(outer.is_ended() && middle.is_ended() && inner.is_ended());
+  BOOST_CHECK(outer.is_ended() && middle.is_ended());
+  BOOST_CHECK(RunningMerge(&merges, *two, {.within = &middle}).is_ended());
 }
 
 BOOST_AUTO_TEST_CASE(AllMergesOfARegionEndWithIt) {
@@ -60,9 +68,9 @@ BOOST_AUTO_TEST_CASE(AllMergesOfARegionEndWithIt) {
     RunningMerge other(&merges, *two, {});
     const RunningMerge inner(&merges, *one, {.within = &other});
     merges.EndAllOf(*one);
-    BOOST_CHECK(HasEnded(inner) && HasEnded(outer) && !HasEnded(other));
+    BOOST_CHECK(inner.is_ended() && outer.is_ended() && !other.is_ended());
   }
-  BOOST_CHECK(HasEnded(outer));
+  BOOST_CHECK(outer.is_ended());
   BOOST_CHECK(!RunningMerge(&merges, *two, {}).is_ended());
 }
 
@@ -75,25 +83,38 @@ BOOST_AUTO_TEST_CASE(ACloseEndsAllButSmallOnes) {
   BOOST_CHECK(merges.is_closing());
 }
 
+// In the order in which they were made.
 BOOST_AUTO_TEST_CASE(EachMergeSeesEveryOfferOnce) {
+  const auto offers_to = [&](RunningMerge* merge) {
+    std::vector<std::shared_ptr<Region>> offers;
+    while (auto region = merges.NextOffer(merge)) offers.push_back(std::move(region));
+    return offers;
+  };
+  merges.Offer(*two);
   merges.Offer(*one);
   RunningMerge merge(&merges, *two, {.input_bytes = 1000});
   BOOST_CHECK(merge.GivesWay(0));
-  BOOST_CHECK(merges.OffersTo(&merge) == std::vector{one});
+  BOOST_CHECK(offers_to(&merge) == (std::vector{two, one}));
   BOOST_CHECK(!merge.GivesWay(0));
   merges.Offer(*two);
-  merges.Offer(*one);
   {
     RunningMerge inner(&merges, *two, {.input_bytes = 500, .within = &merge});
-    BOOST_CHECK(merges.OffersTo(&inner) == (std::vector{one, two}));
+    BOOST_CHECK(offers_to(&inner) == (std::vector{one, two}));
   }
   BOOST_CHECK(merge.GivesWay(0));
-  BOOST_CHECK(merges.OffersTo(&merge) == (std::vector{one, two}));
+  BOOST_CHECK(offers_to(&merge) == std::vector{two});
+  // One that came while an older one was looked at stays.
+  const RunningMerges::Number before = merges.offers();
   merges.Offer(*one);
-  merges.Withdraw(*one);
-  BOOST_CHECK(merges.OffersTo(&merge).empty());
+  merges.Withdraw(*one, before);
+  BOOST_CHECK(offers_to(&merge) == std::vector{one});
+  merges.Offer(*one);
+  merges.Withdraw(*one, merges.offers());
+  merges.Offer(*two);
+  merges.EndAllOf(*two);
   merges.Offer(*NewRegion(3));  // It is gone.
-  BOOST_CHECK(merges.OffersTo(&merge).empty());
+  BOOST_CHECK(offers_to(&merge).empty());
+  BOOST_CHECK(!merge.GivesWay(0));
 }
 
 // A third of the bytes are its own.
@@ -105,8 +126,31 @@ BOOST_AUTO_TEST_CASE(AMergeHasItsShare) {
   merge.Gave(500);
   BOOST_CHECK(!merge.GivesWay(249));
   BOOST_CHECK(merge.GivesWay(250));
+  // It begins again.
+  merge.Gave(500);
+  BOOST_CHECK(!merge.GivesWay(499));
+  BOOST_CHECK(merge.GivesWay(10));
   merge.GoOn();
   BOOST_CHECK(!merge.GivesWay(1000));
+}
+
+BOOST_AUTO_TEST_CASE(ARepairThatIsAwaitedDoesNotGiveWay) {
+  RunningMerge merge(&merges, *one, {.kind = MergeKind::kRepair, .input_bytes = 1000});
+  RunningMerge within(&merges, *two, {.within = &merge});
+  merges.Offer(*two);
+  BOOST_CHECK(merge.GivesWay(0) && !within.IsAwaited());
+  one->Begin(Region::Work::kCompaction);
+  std::thread waiting([&] {
+    one->Begin(Region::Work::kCompaction);
+    one->End(Region::Work::kCompaction);
+  });
+  while (!one->IsAwaited(Region::Work::kCompaction)) std::this_thread::yield();
+  BOOST_CHECK(!merge.GivesWay(0) && within.IsAwaited());
+  one->End(Region::Work::kCompaction);
+  waiting.join();
+  BOOST_CHECK(merge.GivesWay(0) && !within.IsAwaited());
+  RunningMerge by_hand(&merges, *one, {.kind = MergeKind::kByHand});
+  BOOST_CHECK(by_hand.IsAwaited());
 }
 
 // The memory of all within one another is bounded, and so is the stack.
