@@ -643,7 +643,10 @@ Result<WrittenRun> Compactor::Merge(const Region& region, const Inputs& inputs, 
     return {};
   };
   options.spares_page_cache = true;
+  // A file being written takes some bytes for each of its rows.
   options.limits = work_.limits;
+  const uint64_t file_rows = std::max<uint64_t>(running->PartOf(work_.limits.rows), 1);
+  options.limits.rows = static_cast<uint32_t>(file_rows);
   options.window_bytes = running->PartOf(work_.merge_window_bytes);
   options.entry_bytes = running->PartOf(work_.merge_entry_bytes);
   const std::vector<format::StoreFile*> older = OlderSharingKeys(inputs);
