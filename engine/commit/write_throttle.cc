@@ -23,10 +23,8 @@ constexpr int64_t kMemoryDelayMicrosMax = 4000;
 constexpr uint64_t kRewrites = 6;
 // Flushes of little take as long as their syncs: no slower than this part of a memstore a second.
 constexpr uint64_t kLeastPart = 16;
-// The most that the first run too many delays one write, and how often that doubles with further
-// ones: a few large writes may fill a memstore, and are to be held up as small ones are.
+// The most that too many runs delay one write.
 constexpr int64_t kRunsDelayMicrosMax = 16'000;
-constexpr size_t kDelayDoublingsMax = 4;
 constexpr size_t kDoublingsMax = 10;
 // A wait times out after this and checks again, so a lost wake-up does no harm.
 constexpr int64_t kLookAgainMicros = 100'000;
@@ -118,7 +116,7 @@ int64_t WriteThrottle::DelayForRuns(const Request& request) {
                deps_.memstore_bytes / kLeastPart);
   return runs_schedule_.Delay(deps_.clock->MonotonicMicros(), request.bytes,
                               std::ldexp(static_cast<double>(rate), -static_cast<int>(doublings)),
-                              kRunsDelayMicrosMax << std::min(doublings, kDelayDoublingsMax));
+                              kRunsDelayMicrosMax);
 }
 
 int64_t WriteThrottle::Schedule::Delay(int64_t now_micros, uint64_t bytes, double bytes_per_second,

@@ -14,8 +14,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <utility>
-#include <vector>
 
 #include "base/mutex.h"
 #include "engine/region/region.h"
@@ -64,6 +62,7 @@ class RunningMerges {
     uint32_t callers_waiting = 0;
     RunningMerge* innermost = nullptr;  // The last one that began. Others gave way to it.
   };
+
   void Begin(RunningMerge* merge) EXCLUDES(mutex_);
   void End(RunningMerge* merge) EXCLUDES(mutex_);
   void SetCancelFlag(RunningMerge* merge) const REQUIRES(mutex_);
@@ -110,7 +109,7 @@ class RunningMerge {
   bool HasTurnOf(const Region& region) const;
   /// The most bytes of a merge that it gives way to.
   uint64_t given_bytes_max() const { return description_.input_bytes / 2; }
-  /// It gave way to a merge of so many bytes.
+  /// It gave way to a merge of inputs of `bytes`.
   void Gave(uint64_t bytes) { given_bytes_ += bytes; }
   /// It gives way no more: a merge that it gave way to failed.
   void GoOn() { gives_way_ = false; }

@@ -24,8 +24,9 @@ std::vector<RunDescription> Runs(const std::vector<uint64_t>& bytes) {
 }
 
 /// "0-4" for the runs 0 to 3; "-" for none.
-std::string PickedOf(const std::vector<RunDescription>& runs, const MergePolicy& policy = {}) {
-  const std::optional<RunRange> range = compaction::PickMerge(runs, policy);
+std::string PickedOf(const std::vector<RunDescription>& runs, const MergePolicy& policy = {},
+                     size_t busy = 0) {
+  const std::optional<RunRange> range = compaction::PickMerge(runs, policy, busy);
   if (!range.has_value()) return "-";
   return std::to_string(range->first) + "-" + std::to_string(range->end);
 }
@@ -127,10 +128,7 @@ BOOST_AUTO_TEST_CASE(ALimitOfBytesLeavesWhatIsLarger) {
 // The base and what is merged with it are left alone; above them an idle region has fewer runs.
 BOOST_AUTO_TEST_CASE(RunsAboveThoseThatAreBeingMergedArePicked) {
   const auto picked = [](size_t busy, const std::vector<uint64_t>& bytes, uint64_t most) {
-    const std::optional<RunRange> range =
-        compaction::PickMerge(Runs(bytes), {.bytes_max = most}, busy);
-    if (!range.has_value()) return std::string("-");
-    return std::to_string(range->first) + "-" + std::to_string(range->end);
+    return PickedOf(Runs(bytes), {.bytes_max = most}, busy);
   };
   BOOST_CHECK_EQUAL(picked(1, {100, 90, 90, 90}, 1000), "-");
   BOOST_CHECK_EQUAL(picked(1, {100, 90, 90, 90, 90}, 1000), "1-5");

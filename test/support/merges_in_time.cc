@@ -11,6 +11,7 @@
 #include "compaction/pick.h"
 #include "engine/region/region.h"
 #include "engine/region/running_merges.h"
+#include "test/support/empty_region.h"
 
 namespace tandem::test {
 namespace {
@@ -25,16 +26,10 @@ using engine::RunningMerges;
 constexpr uint64_t kFlushBytes = 1 << 20;
 constexpr uint64_t kStepBytes = kFlushBytes / 16;
 
-std::shared_ptr<Region> NewRegion(uint64_t id) {
-  format::RegionRecord record;
-  record.id = format::RegionId(id);
-  return std::make_shared<Region>(record, std::make_shared<const format::TableRecord>());
-}
-
 class Simulation {
  public:
   explicit Simulation(const TimedLoad& load) : load_(load) {
-    for (size_t i = 0; i < load.regions; ++i) regions_.push_back({.region = NewRegion(i + 1)});
+    for (size_t i = 0; i < load.regions; ++i) regions_.push_back({.region = EmptyRegion(i + 1)});
   }
 
   TimedOutcome Run() {
@@ -53,7 +48,7 @@ class Simulation {
   struct SimulatedRegion {
     std::shared_ptr<Region> region;
     std::vector<uint64_t> runs = {};  // Their bytes.
-    size_t busy = 0;                  // The first so many are being merged.
+    size_t busy = 0;                  // The first of them that are being merged.
   };
   struct Merge {
     SimulatedRegion* of;

@@ -1,7 +1,7 @@
 // How many runs regions have while their merges take time. A load is simulated: flushes come one in
-// each unit of time, and one thread merges the bytes of so many flushes in that time. From ten runs
-// on writers are slowed down (engine/commit/write_throttle): to a flush in the time in which six
-// are merged, and in twice that time for each further run. At 15 they wait.
+// each unit of time, and one thread merges at `merge_rate`. From ten runs on writers are slowed
+// down (engine/commit/write_throttle): to a flush in the time in which six are merged, and in twice
+// that time for each further run. At 15 they wait.
 #pragma once
 
 #include <cstddef>

@@ -69,6 +69,14 @@ struct WithinFixture : TestEngine {
   void FlushFour(uint64_t first, const std::string& table = "t") {
     for (uint64_t i = 0; i < 4; ++i) FlushRows(first + 5 * i, 10, table);
   }
+  /// A run in "t", and a due merge of the table "u".
+  void PrepareTwoTables() {
+    TableOptions other = SimpleTable(2);
+    other.name = "u";
+    BOOST_REQUIRE(engine().CreateTable(other).ok());
+    FlushRows(0, 1000);
+    FlushFour(0, "u");
+  }
   /// The rows are those that were written, and the index agrees with them.
   void CheckRows() {
     std::map<std::string, std::string> found;
@@ -133,11 +141,7 @@ BOOST_AUTO_TEST_CASE(AMergeWithinAMergeGivesWayToo) {
 }
 
 BOOST_AUTO_TEST_CASE(MergesOfOtherRegionsComeInBetween) {
-  TableOptions other = SimpleTable(2);
-  other.name = "u";
-  BOOST_REQUIRE(engine().CreateTable(other).ok());
-  FlushRows(0, 1000);
-  FlushFour(0, "u");
+  PrepareTwoTables();
   BOOST_REQUIRE_EQUAL(engine().Compact("t").ToString(), "OK");
   BOOST_TEST(merges->events == (Events{"begin 1 of t", "begin 4 of u", "end 4 of u", "end 1 of t"}),
              boost::test_tools::per_element());
@@ -191,11 +195,7 @@ BOOST_AUTO_TEST_CASE(ATableThatGoesEndsBoth) {
 
 // One that is ended for something else is no failure: others come in between later.
 BOOST_AUTO_TEST_CASE(AMergeInBetweenThatIsCancelledEndsAlone) {
-  TableOptions other = SimpleTable(2);
-  other.name = "u";
-  BOOST_REQUIRE(engine().CreateTable(other).ok());
-  FlushRows(0, 1000);
-  FlushFour(0, "u");
+  PrepareTwoTables();
   merges->on_begin = {[] {},
                       [&] {
                         BOOST_REQUIRE(engine().DropTable("u").ok());

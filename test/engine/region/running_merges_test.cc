@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/region/region.h"
+#include "test/support/empty_region.h"
 
 namespace tandem::test {
 namespace {
@@ -18,15 +18,9 @@ using engine::Region;
 using engine::RunningMerge;
 using engine::RunningMerges;
 
-std::shared_ptr<Region> NewRegion(uint64_t id) {
-  format::RegionRecord record;
-  record.id = format::RegionId(id);
-  return std::make_shared<Region>(record, std::make_shared<const format::TableRecord>());
-}
-
 struct RunningMergesFixture {
   RunningMerges merges;
-  const std::shared_ptr<Region> one = NewRegion(1), two = NewRegion(2);
+  const std::shared_ptr<Region> one = EmptyRegion(1), two = EmptyRegion(2);
 };
 
 BOOST_FIXTURE_TEST_SUITE(RunningMergesSuite, RunningMergesFixture)
@@ -77,7 +71,7 @@ BOOST_AUTO_TEST_CASE(AllMergesOfARegionEndWithIt) {
 BOOST_AUTO_TEST_CASE(ACloseEndsAllButSmallOnes) {
   const RunningMerge large(&merges, *one, {.input_bytes = 101});
   const RunningMerge small(&merges, *two, {.input_bytes = 100});
-  const RunningMerge by_hand(&merges, *NewRegion(3), {.kind = MergeKind::kByHand});
+  const RunningMerge by_hand(&merges, *EmptyRegion(3), {.kind = MergeKind::kByHand});
   merges.Close(100);
   BOOST_CHECK(large.is_ended() && !small.is_ended() && by_hand.is_ended());
   BOOST_CHECK(merges.is_closing());
@@ -112,7 +106,7 @@ BOOST_AUTO_TEST_CASE(EachMergeSeesEveryOfferOnce) {
   merges.Withdraw(*one, merges.offers());
   merges.Offer(*two);
   merges.EndAllOf(*two);
-  merges.Offer(*NewRegion(3));  // It is gone.
+  merges.Offer(*EmptyRegion(3));  // It is gone.
   BOOST_CHECK(offers_to(&merge).empty());
   BOOST_CHECK(!merge.GivesWay(0));
 }
