@@ -537,6 +537,18 @@ std::optional<std::string_view> Memstore::IndexKeyAfter(size_t index, const form
   return impl_->buffers[index].KeyAfter(range, entries, backward);
 }
 
+std::optional<std::string_view> Memstore::KeyAfter(const format::KeyRange& range, uint64_t rows,
+                                                   bool backward) const {
+  const MemRow* row = nullptr;
+  if (!backward) {
+    row = impl_->rows.AboutAfter(range.low, rows);
+  } else if (rows > 0) {
+    row = impl_->rows.AboutBefore(range.high, rows - 1);
+  }
+  if (row == nullptr || !range.Contains(row->key())) return std::nullopt;
+  return row->key();
+}
+
 void Memstore::Iterator::SeekToFirst() { row_ = memstore_->impl_->rows.First(); }
 void Memstore::Iterator::SeekToLast() { row_ = memstore_->impl_->rows.Last(); }
 void Memstore::Iterator::Seek(std::string_view key) {

@@ -164,6 +164,11 @@ class Memstore {
   static void Cells(const MemRow* row, format::SequenceNumber max_sequence,
                     std::vector<format::Cell>* out);
 
+  /// The key that is about `rows` rows into the range, or before its end with `backward`: exact if
+  /// they are few, else by the links of the skiplist. nullopt: the range has fewer.
+  std::optional<std::string_view> KeyAfter(const format::KeyRange& range, uint64_t rows,
+                                           bool backward) const;
+
   /// Walks rows in key order; rows added meanwhile may or may not be seen.
   class Iterator {
    public:

@@ -22,9 +22,13 @@ constexpr size_t kSearchesMax = 16;
 constexpr int kNearLevels = 2;
 
 // One node in four reaches the next level.
+constexpr int kBitsOfLevel = 2;
 int HeightOf(uint64_t hash) {
-  return std::min(1 + std::countr_zero(hash) / 2, RowSkiplist::kHeightMax);
+  return std::min(1 + std::countr_zero(hash) / kBitsOfLevel, RowSkiplist::kHeightMax);
 }
+
+// Rows are passed over by this many hops or more: their number is known to a fifth or better.
+constexpr uint64_t kHopsMin = 32;
 
 }  // namespace
 
@@ -60,9 +64,9 @@ MemRow* RowSkiplist::NextLess(MemRow* row, int level, const Key& key) {
   return next->key() < key.bytes ? next : nullptr;
 }
 
-MemRow* RowSkiplist::LastLess(const Key& key) const {
+MemRow* RowSkiplist::LastLess(const Key& key, int lowest) const {
   MemRow* row = start_;
-  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
+  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= lowest; --level) {
     while (MemRow* next = NextLess(row, level, key)) row = next;
   }
   return row;
@@ -194,9 +198,41 @@ MemRow* RowSkiplist::Before(std::string_view key) const {
 }
 
 MemRow* RowSkiplist::Last() const {
+  MemRow* row = LastOf(0);
+  return row == start_ ? nullptr : row;
+}
+
+MemRow* RowSkiplist::LastOf(int lowest) const {
   MemRow* row = start_;
-  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= 0; --level) {
+  for (int level = height_.load(std::memory_order_relaxed) - 1; level >= lowest; --level) {
     while (MemRow* next = row->link(level).row.load(std::memory_order_acquire)) row = next;
+  }
+  return row;
+}
+
+// The highest level on which `rows` rows are kHopsMin hops or more.
+int RowSkiplist::LevelOfHops(uint64_t rows) const {
+  const int highest = height_.load(std::memory_order_relaxed) - 1;
+  int level = 0;
+  while (level < highest && rows >> kBitsOfLevel * (level + 1) >= kHopsMin) ++level;
+  return level;
+}
+
+MemRow* RowSkiplist::AboutAfter(std::string_view key, uint64_t rows) const {
+  const int level = LevelOfHops(rows);
+  MemRow* row = LastLess(Key(key), level);
+  for (uint64_t hops = (rows >> kBitsOfLevel * level) + 1; hops > 0 && row != nullptr; --hops) {
+    row = row->link(level).row.load(std::memory_order_acquire);
+  }
+  return row;
+}
+
+// There are no links backward, so each hop is a search, of the upper levels alone.
+MemRow* RowSkiplist::AboutBefore(std::optional<std::string_view> key, uint64_t rows) const {
+  const int level = LevelOfHops(rows);
+  MemRow* row = key.has_value() ? LastLess(Key(*key), level) : LastOf(level);
+  for (uint64_t hops = rows >> kBitsOfLevel * level; hops > 0 && row != start_; --hops) {
+    row = LastLess(Key(row->key()), level);
   }
   return row == start_ ? nullptr : row;
 }

@@ -17,6 +17,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -99,6 +100,11 @@ class RowSkiplist {
   MemRow* AtOrAfter(std::string_view key) const;
   /// Last row < key; nullptr when there is none.
   MemRow* Before(std::string_view key) const;
+  /// A row that is about `rows` rows after the first one >= key; nullptr when fewer are left. Exact
+  /// up to a hundred rows. Cost: that of some searches, however many rows.
+  MemRow* AboutAfter(std::string_view key, uint64_t rows) const;
+  /// The same before the last row < key, or before the end.
+  MemRow* AboutBefore(std::optional<std::string_view> key, uint64_t rows) const;
   static MemRow* Next(const MemRow* row) {
     return row->tower[0].row.load(std::memory_order_acquire);
   }
@@ -115,7 +121,11 @@ class RowSkiplist {
 
   /// The next node of the level when it is smaller than `key`, else nullptr.
   static MemRow* NextLess(MemRow* row, int level, const Key& key);
-  MemRow* LastLess(const Key& key) const;
+  /// The last node < key of that level and those above; start_ when there is none.
+  MemRow* LastLess(const Key& key, int lowest = 0) const;
+  /// The last node of that level and those above.
+  MemRow* LastOf(int lowest) const;
+  int LevelOfHops(uint64_t rows) const;
   int StartLevel(const Key& key, int height) const;
   void Descend(const Key& key);
   void Follow(const Place& place);

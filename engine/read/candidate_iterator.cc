@@ -27,7 +27,6 @@
 #include "engine/read/merge_heap.h"
 #include "engine/read/row_iterator.h"
 #include "engine/read/window_file.h"
-#include "engine/source/memstore_overlap.h"
 #include "engine/source/single_source.h"
 #include "format/hash.h"
 #include "store_file/key_hashes_reader.h"
@@ -74,7 +73,6 @@ class CandidateIterator final : public RowIterator {
   bool Take(format::RowBatch* batch) override;
   Result<bool> Read() override;
   Status Open();
-  Result<bool> Locate(std::vector<CandidateStream::Row>* located);
   Status OpenWindow();
   Result<std::optional<std::string>> LoadFiles();
   bool has_candidates() const;
@@ -138,7 +136,8 @@ Status CandidateIterator::Open() {
   has_begun_ = true;
   if (covered_ != nullptr) RETURN_IF_ERROR(covered_->Begin());
   std::vector<CandidateStream::Row> located;
-  ASSIGN_OR_RETURN(const bool is_located, Locate(&located));
+  ASSIGN_OR_RETURN(const bool is_located,
+                   LocateRows(*context_, cluster_, &memstore_rows_, &located));
   SortByKey(&memstore_rows_);
   memstore_keys_.reserve(memstore_rows_.size());
   for (const MemRow* row : memstore_rows_) {
@@ -161,42 +160,6 @@ Status CandidateIterator::Open() {
     file.returns_plain = ReturnsPlain(*context_, decided);
   }
   return {};
-}
-
-// Moves the memstore's rows that the file holds to `*located`, if there is one of each and their
-// overlap is known. False: it is not.
-Result<bool> CandidateIterator::Locate(std::vector<CandidateStream::Row>* located) {
-  if (cluster_.files.size() != 1 || cluster_.memstores.size() != 1) return false;
-  if (context_->resources.overlap_memory == nullptr) return false;
-  const FileSource& source = cluster_.files[0];
-  const auto overlap =
-      MemstoreOverlap::Of(*cluster_.memstores[0], *source.file, context_->resources.overlap_memory);
-  overlap->Asked(memstore_rows_.size());
-  const format::SequenceNumber seen =
-      cluster_.memstores[0]->SeenThrough(context_->view.point.sequence);
-  ASSIGN_OR_RETURN(const bool covers, overlap->Covers(seen, source.file));
-  if (!covers) return false;
-  const std::shared_ptr<const std::vector<uint32_t>> ordinals = overlap->Ordinals();
-  constexpr size_t kAhead = 16;
-  located->reserve(memstore_rows_.size());
-  size_t kept = 0;
-  for (size_t i = 0; i < memstore_rows_.size(); ++i) {
-    __builtin_prefetch(memstore_rows_[std::min(i + kAhead, memstore_rows_.size() - 1)]);
-    const MemRow* row = memstore_rows_[i];
-    const uint32_t ordinal = (*ordinals)[Memstore::RowNumber(row)];
-    if (ordinal < source.low || ordinal >= source.high) {
-      memstore_rows_[kept++] = row;
-    } else {
-      located->push_back({ordinal, true, row});
-    }
-  }
-  memstore_rows_.resize(kept);
-  std::sort(located->begin(), located->end(),
-            [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
-  located->erase(std::unique(located->begin(), located->end(),
-                             [](const auto& a, const auto& b) { return a.ordinal == b.ordinal; }),
-                 located->end());
-  return true;
 }
 
 Result<bool> CandidateIterator::Find() {
@@ -393,17 +356,15 @@ Result<bool> CandidateIterator::Read() {
   row_.Begin();
   locations_.Clear();
   if (candidate_ == nullptr && heap_.top()->item().single_source) return ReadSingleSource();
-  bool decided = false;
   const MemRow* known = candidate_;
   while (!heap_.empty() && heap_.top()->key == key_) {
-    decided = heap_.top()->window->decided();
     const MemRow* row = heap_.top()->item().memstore_row;
     if (known == nullptr && row != nullptr && Memstore::Key(row) == key_) known = row;
     RETURN_IF_ERROR(ReadItem());
   }
   ++context_->counters.merged;
   GatherMemstores(known);
-  return Accept(/*single_source=*/false, decided);
+  return Accept(/*single_source=*/false, /*decided=*/false);
 }
 
 Result<bool> CandidateIterator::ReadCovered() {
@@ -469,6 +430,9 @@ std::unique_ptr<RowIterator> NewCandidateIterator(ReadContext* context, const Cl
                                                   std::unique_ptr<CoveredRows> covered) {
   if (cluster.has_one_file() && covered == nullptr) {
     return NewFileIterator(context, cluster.files[0], std::move(files[0]));
+  }
+  if (cluster.files.size() == 1 && covered == nullptr) {
+    return NewUpdatedFileIterator(context, cluster, std::move(files[0]), std::move(memstore_rows));
   }
   return std::make_unique<CandidateIterator>(context, cluster, std::move(files),
                                              std::move(memstore_rows), std::move(covered));

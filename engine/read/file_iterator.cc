@@ -76,7 +76,7 @@ class FileIterator final : public RowIterator {
     RETURN_IF_ERROR(walk_.Key(&key_));
     locations_.files[0].ordinal = walk_.ordinal();
     context_->counters.merged += !single_source;
-    return Accept(single_source, candidates_.decided || matches_);
+    return Accept(single_source, single_source && (candidates_.decided || matches_));
   }
 
   const FileSource& source_;

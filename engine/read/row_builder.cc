@@ -6,6 +6,7 @@
 
 #include "format/cell/visibility.h"
 #include "format/row/wide_row.h"
+#include "tandem/limits.h"
 
 namespace tandem::engine {
 namespace {
@@ -14,12 +15,21 @@ constexpr size_t kUsualCells = 8;
 // Cells of a family in memstore trees; a row with more is streamed.
 constexpr size_t kTreeCellsMax = 4096;
 
+// Whether of Puts alone, of any sources, the newest of each column is what the read shows.
+bool ShowsNewestPuts(const ReadSchema& schema) {
+  return schema.versions == 1 && !schema.point.is_bounded() &&
+         std::ranges::none_of(schema.table->families, [](const format::FamilyRecord& family) {
+           return family.dropped || family.may_expire() || !family.former_limits.empty();
+         });
+}
+
 }  // namespace
 
 RowBuilder::RowBuilder(const ReadSchema& schema, ReadCounters* counters)
     : schema_(schema),
       counters_(counters),
-      decodes_all_families_(schema.merged.families().size() == schema.table->families.size()) {}
+      decodes_all_families_(schema.merged.families().size() == schema.table->families.size()),
+      may_merge_puts_(ShowsNewestPuts(schema)) {}
 
 void RowBuilder::Reserve() {
   gathered_.reserve(kUsualCells);
@@ -41,6 +51,16 @@ void RowBuilder::Append(const MemRow* row) {
   }
   // Sorted like the cells of files, so that Merge merges sorted parts.
   format::SortCells(std::span(gathered_).subspan(static_cast<size_t>(first)));
+  AddRun(static_cast<size_t>(first));
+}
+
+// The cells from `first` on are sorted. The families of a file come one after the other and are one
+// run.
+void RowBuilder::AddRun(size_t first) {
+  if (first == gathered_.size() || first != sorted_cells_) return;
+  sorted_cells_ = gathered_.size();
+  if (runs_ > 0 && format::CellLess(gathered_[first - 1], gathered_[first])) return;
+  if (++runs_ == 2) second_run_ = first;
 }
 
 void RowBuilder::BeginAfterPartial() {
@@ -59,12 +79,32 @@ Status RowBuilder::AppendWide(const format::DataSection& data, const format::Row
 }
 
 void RowBuilder::Merge() {
-  if (!trees_.empty()) MergeTrees();
-  Sort();
   merged_.clear();
-  format::VisibleCells(gathered_, schema_.table->families, schema_.point, &merged_);
+  has_one_version_ = may_merge_puts_ && MergePuts();
+  if (!has_one_version_) {
+    if (!trees_.empty()) MergeTrees();
+    Sort();
+    merged_.clear();
+    format::VisibleCells(gathered_, schema_.table->families, schema_.point, &merged_);
+  }
   visible_ = merged_;
-  is_single_source_ = false;
+}
+
+// Merges the newest Put of each column of two sources: the usual row that a memstore updates. False:
+// it is another one.
+bool RowBuilder::MergePuts() {
+  if (runs_ != 2 || sorted_cells_ != gathered_.size() || is_partial_ || !trees_.empty())
+    return false;
+  const auto second = gathered_.begin() + static_cast<ptrdiff_t>(second_run_);
+  auto left = gathered_.begin(), right = second;
+  while (left != second || right != gathered_.end()) {
+    const bool is_right = left == second || (right != gathered_.end() && CellLess(*right, *left));
+    const format::Cell& cell = *(is_right ? right++ : left++);
+    const bool is_put = cell.kind == format::CellKind::kPut;
+    if (!is_put || !format::IsSeenAt(cell.sequence, schema_.point.sequence)) return false;
+    if (merged_.empty() || !format::SameColumn(merged_.back(), cell)) merged_.push_back(cell);
+  }
+  return true;
 }
 
 void RowBuilder::MergeTrees() {
@@ -118,7 +158,7 @@ bool RowBuilder::returns_cells() {
 
 template <typename Use>
 void RowBuilder::ForEachReturned(Use&& use) {
-  if (is_single_source_) {
+  if (has_one_version_) {
     for (const format::Cell& cell : visible_) {
       if (IsReturned(cell)) use(cell);
     }
@@ -155,7 +195,7 @@ inline Cell RowBuilder::ToReturned(const format::Cell& cell) {
 RowView RowBuilder::Project(std::string_view key) {
   returned_bytes_ = 0;
   has_overflow_values_ = false;
-  if (is_single_source_ && schema_.returns_all) {  // The common case: no cell is tested.
+  if (has_one_version_ && schema_.returns_all) {  // The common case: no cell is tested.
     returned_.resize(visible_.size());
     for (size_t i = 0; i < visible_.size(); ++i) returned_[i] = ToReturned(visible_[i]);
   } else {
@@ -163,6 +203,17 @@ RowView RowBuilder::Project(std::string_view key) {
     ForEachReturned([this](const format::Cell& cell) { returned_.push_back(ToReturned(cell)); });
   }
   return {key, returned_};
+}
+
+bool RowBuilder::AddTo(std::string_view key, format::RowBatch* batch) {
+  if (is_partial_) return false;
+  returned_bytes_ = 0;
+  has_overflow_values_ = false;
+  batch->Begin(key);
+  for (const format::RowBlockRef& block : blocks_) batch->Pin(block);
+  ForEachReturned([&](const format::Cell& cell) { batch->AppendCell(ToReturned(cell)); });
+  const bool fits = !has_overflow_values_ && returned_bytes_ <= kRowPieceBytes;
+  return batch->End(/*is_plain=*/fits, /*needs_cells=*/false);
 }
 
 std::vector<format::Cell> RowBuilder::ReturnedCells() {

@@ -8,12 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "engine/source/read_counters.h"
 #include "engine/source/read_schema.h"
 #include "engine/source/row_trees.h"
 #include "format/cell/cell.h"
 #include "format/cell/projection.h"
 #include "format/row/data_section.h"
+#include "format/row/row_batch.h"
 #include "format/row/row_block.h"
 #include "memstore/memstore.h"
 #include "tandem/row.h"
@@ -35,6 +37,8 @@ class RowBuilder {
   /// Forgets the row and what it pins. Allocates nothing.
   void Clear() {
     gathered_.clear();
+    blocks_.clear();
+    runs_ = sorted_cells_ = 0;
     visible_ = {};
     if (is_partial_ || !trees_.empty()) BeginAfterPartial();
   }
@@ -48,12 +52,16 @@ class RowBuilder {
   Status Append(const format::DataSection& data, const format::RowBlockRef& rows, uint32_t slot,
                 const format::Projection& wanted) {
     if (rows->is_wide()) return AppendWide(data, rows);
-    return rows->Cells(slot, wanted, &gathered_);
+    blocks_.push_back(rows);
+    const size_t first = gathered_.size();
+    RETURN_IF_ERROR(rows->Cells(slot, wanted, &gathered_));
+    AddRun(first);
+    return {};
   }
   /// For a single-source row: all its cells are visible.
   void KeepAll() {
     visible_ = gathered_;
-    is_single_source_ = true;
+    has_one_version_ = true;
   }
   /// Reduces the gathered cells, of any number of sources, to the visible ones. A row may turn out
   /// to be partial or large.
@@ -72,6 +80,10 @@ class RowBuilder {
   RowView Project(std::string_view key);
   bool has_overflow_values() const { return has_overflow_values_; }
   uint64_t returned_bytes() const { return returned_bytes_; }
+  /// Adds the row as it is returned to `*batch`, with the blocks that it lies in. False: it is
+  /// partial, exceeds a piece or has an overflow value, and is not added. Requires: as Project.
+  /// Lifetime of the row: that of the batch and of the memstores.
+  bool AddTo(std::string_view key, format::RowBatch* batch);
   /// The cells that Project returned, as they came.
   std::vector<format::Cell> ReturnedCells();
 
@@ -82,6 +94,8 @@ class RowBuilder {
   void MergeTrees();
   bool GatherFromTrees(const ColumnSet::Family& columns, size_t cells_max);
   void Sort();
+  void AddRun(size_t first);
+  bool MergePuts();
   /// Calls `use(cell)` for each cell that is returned.
   template <typename Use>
   void ForEachReturned(Use&& use);
@@ -95,9 +109,14 @@ class RowBuilder {
   std::vector<format::Cell> gathered_, sorted_, merged_;
   RowTrees trees_{*schema_.table};
   std::span<const format::Cell> visible_;
-  bool is_single_source_ = false;  // At most one version per column.
+  const bool may_merge_puts_;
+  size_t runs_ = 0;               // Sorted ones that gathered_ consists of,
+  size_t second_run_ = 0;         // where the second begins,
+  size_t sorted_cells_ = 0;       // and where the last one ends.
+  bool has_one_version_ = false;  // At most, of each column.
   bool is_partial_ = false, is_large_ = false;
   std::vector<std::shared_ptr<const void>> pins_;  // Of cells of wide rows.
+  std::vector<format::RowBlockRef> blocks_;        // Of the others.
   // Of the last cell that was looked at: its family, and what is returned of it.
   const format::FamilyRecord* family_ = nullptr;
   const ColumnSet::Family* returned_columns_ = nullptr;

@@ -10,6 +10,7 @@
 namespace tandem::engine {
 
 Result<bool> RowIterator::Next() {
+  if (std::exchange(has_read_, false)) return true;
   while (true) {
     ASSIGN_OR_RETURN(const bool found, Find());
     if (!found) return false;
@@ -23,13 +24,22 @@ Result<bool> RowIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
   RETURN_IF_ERROR(context_->CheckGoOn());
   ReadMeter* const meter = context_->meter.get();
   if (meter != nullptr) rows_max = std::min<uint64_t>(rows_max, meter->rows_left());
-  while (batch->size() < rows_max && !batch->is_full()) {
+  while (batch->size() < rows_max && !batch->is_full() && !has_read_) {
     const Result<bool> found = Find();
     failure_ = found.status();
     if (batch->size() == 0) RETURN_IF_ERROR(failure_);
     if (!failure_.ok() || !*found) return batch->size() > 0;
-    if (!Take(batch)) break;
-    if (meter != nullptr) meter->CountRows(1);
+    if (Take(batch)) {
+      if (meter != nullptr) meter->CountRows(1);
+      continue;
+    }
+    // A row that is left out would say that the read has come past those of the batch.
+    if (meter != nullptr) break;
+    const Result<bool> is_row = Read();
+    failure_ = is_row.status();
+    if (batch->size() == 0) RETURN_IF_ERROR(failure_);
+    if (!failure_.ok()) return true;
+    has_read_ = *is_row && !AddRead(batch);
   }
   if (batch->size() > 0) return true;
   ASSIGN_OR_RETURN(const bool is_row, Next());
@@ -37,6 +47,11 @@ Result<bool> RowIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
   ASSIGN_OR_RETURN(const RowView row, View());
   batch->Add(row);
   return true;
+}
+
+// False: the row has to be returned by View, after those of the batch.
+bool RowIterator::AddRead(format::RowBatch* batch) {
+  return !row_.is_large() && row_.AddTo(key_, batch);
 }
 
 Result<bool> RowIterator::Accept(bool single_source, bool decided) {
@@ -60,7 +75,7 @@ Result<bool> RowIterator::Decide(bool single_source, bool decided) {
     ASSIGN_OR_RETURN(const bool exists, Exists());
     if (!exists) return false;
   }
-  if (context_->predicate.has_value() && !(single_source && decided)) {
+  if (context_->predicate.has_value() && !decided) {
     if (row_.is_partial() && !whole_families_.empty()) RETURN_IF_ERROR(DecideFamilies());
     ASSIGN_OR_RETURN(const bool matches, context_->predicate->Matches(key_, row_.visible()));
     if (!matches) return false;

@@ -74,8 +74,8 @@ class RowIterator {
   static bool ReturnsPlain(const ReadContext& context, bool decided) {
     return (decided || !context.predicate.has_value()) && context.schema.ReturnsAllDecoded(decided);
   }
-  /// Decides on the gathered cells of the row `key_`, which is at `locations_`. `decided`: if the
-  /// row is single-source, it satisfies the predicate.
+  /// Decides on the gathered cells of the row `key_`, which is at `locations_`. `decided`: it is
+  /// known to satisfy the predicate.
   Result<bool> Accept(bool single_source, bool decided);
 
   ReadContext* context_;
@@ -84,6 +84,7 @@ class RowIterator {
   std::string key_;
 
  private:
+  bool AddRead(format::RowBatch* batch);
   Result<bool> Decide(bool single_source, bool decided);
   Status DecideFamilies();
   Result<bool> Exists();
@@ -95,12 +96,19 @@ class RowIterator {
   ExistenceCheck existence_;
   RowPieces pieces_;
   std::optional<RowView> first_piece_;  // Of a large row that was opened.
-  Status failure_;                      // Of Find; comes after the rows that were taken before it.
+  Status failure_;         // Of Find or Read; comes after the rows that were taken before it.
+  bool has_read_ = false;  // A row that comes after these, too.
 };
 
 /// Reads the rows of a cluster of one file: `candidates`, or without them all rows of the source.
 std::unique_ptr<RowIterator> NewFileIterator(ReadContext* context, const FileSource& source,
                                              std::optional<FileCandidates> candidates);
+
+/// Reads the candidates of a cluster of one file and memstores: `candidates` of the file, and
+/// `memstore_rows` as below.
+std::unique_ptr<RowIterator> NewUpdatedFileIterator(ReadContext* context, const Cluster& cluster,
+                                                    FileCandidates candidates,
+                                                    std::vector<const MemRow*> memstore_rows);
 
 /// Reads the candidates of a cluster: `files` has one entry for each of
 /// cluster.files; `memstore_rows` are in any order, perhaps repeated, and have cells that the view

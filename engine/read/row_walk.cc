@@ -74,17 +74,20 @@ RowWalk::RowWalk(ReadContext* context, const FileSource& source, bool decided)
   key_lane_ = only_;
 }
 
-void RowWalk::Start(std::span<const uint32_t> ordinals) {
+void RowWalk::Start(std::span<const uint32_t> ordinals, std::span<const uint8_t> shared) {
   ordinals_ = ordinals;
+  shared_ = shared;
   count_ = static_cast<uint32_t>(ordinals.size());
+  at_ = carried_until_ = 0;
   if (only_ != nullptr) return only_->walk.Start(ordinals);
   for (const std::unique_ptr<Lane>& lane : lanes_) {
     if (lane->data->is_full() && lane->columns.single_source) {
       lane->walk.Start(ordinals);
       continue;
     }
-    for (const uint32_t ordinal : ordinals) {
-      if (IsNeeded(*lane, ordinal)) lane->positions.push_back(lane->data->RankOf(ordinal));
+    lane->positions.clear();
+    for (uint32_t at = 0; at < count_; ++at) {
+      if (IsNeeded(*lane, at)) lane->positions.push_back(lane->data->RankOf(ordinals[at]));
     }
     lane->walk.Start(lane->positions);
   }
@@ -108,23 +111,25 @@ Status RowWalk::Begin() {
   return {};
 }
 
-bool RowWalk::IsNeeded(const Lane& lane, uint32_t ordinal) const {
-  return lane.columns.Of(source_.MayBeSingleSource(ordinal)) != nullptr && lane.data->Has(ordinal);
+bool RowWalk::IsNeeded(const Lane& lane, uint32_t at) const {
+  const uint32_t ordinal = OrdinalAt(at);
+  const bool single_source = !IsShared(at) && source_.MayBeSingleSource(ordinal);
+  return lane.columns.Of(single_source) != nullptr && lane.data->Has(ordinal);
 }
 
-bool RowWalk::AnyLaneHas(uint32_t ordinal) const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [=, this](const std::unique_ptr<Lane>& lane) {
-    return IsNeeded(*lane, ordinal);
-  });
+bool RowWalk::AnyLaneHas(uint32_t at) const {
+  return std::any_of(lanes_.begin(), lanes_.end(),
+                     [=, this](const std::unique_ptr<Lane>& lane) { return IsNeeded(*lane, at); });
 }
 
 Result<bool> RowWalk::NextOfMany() {
-  if (lanes_.empty()) return false;
+  if (lanes_.empty() && shared_.empty()) return false;
   while (at_ < count_) {
     ordinal_ = OrdinalAt(at_++);
     RETURN_IF_ERROR(MoveLanes());
     if (key_lane_ == nullptr) {
-      if (!visits_every_row_) continue;
+      // Other sources may have of a row what the file has not.
+      if (!visits_every_row_ && !IsShared(at())) continue;
       RETURN_IF_ERROR(MoveCarrier());
     }
     ++context_->counters.rows;
@@ -136,7 +141,7 @@ Result<bool> RowWalk::NextOfMany() {
 Status RowWalk::MoveLanes() {
   key_lane_ = nullptr;
   for (const std::unique_ptr<Lane>& lane : lanes_) {
-    lane->is_here = IsNeeded(*lane, ordinal_);
+    lane->is_here = IsNeeded(*lane, at());
     if (!lane->is_here) continue;
     if (key_lane_ == nullptr) key_lane_ = lane.get();
     RETURN_IF_ERROR(lane->MoveTo(lane->data->RankOf(ordinal_), reverse_));
@@ -158,8 +163,7 @@ void RowWalk::GatherCarried() {
   positions.clear();
   uint32_t at = at_ - 1;  // Of the current row.
   for (; at < count_ && positions.size() < kCarriedMax; ++at) {
-    const uint32_t ordinal = OrdinalAt(at);
-    if (!AnyLaneHas(ordinal)) positions.push_back(ordinal);
+    if (!AnyLaneHas(at)) positions.push_back(OrdinalAt(at));
   }
   carried_until_ = at;
   carrier_->walk.Start(positions);

@@ -50,8 +50,10 @@ class RowWalk {
   /// `decided`: single-source rows are known to match.
   RowWalk(ReadContext* context, const FileSource& source, bool decided = false);
 
-  /// Walks over these rows, sorted and unique.
-  void Start(std::span<const uint32_t> ordinals);
+  /// Walks over these rows, sorted and unique. A walk that has ended may be started again with rows
+  /// after the last one. `shared` is empty or has for each row whether it is in other sources as
+  /// well, so that it is not single-source. Lifetime: both outlive the walk, or its next start.
+  void Start(std::span<const uint32_t> ordinals, std::span<const uint8_t> shared = {});
   /// Walks over all rows of the source.
   void StartAll(bool reverse = false);
 
@@ -68,6 +70,8 @@ class RowWalk {
     return true;
   }
   uint32_t ordinal() const { return ordinal_; }
+  /// Of the current row in what the walk was started with.
+  uint32_t at() const { return at_ - 1; }
   /// Sets `*key` to the key of the current row. Errors: kCorruption.
   Status Key(std::string* key) const;
   /// From here on AppendDeciding appends cells of these columns, and AddPlain takes rows to match.
@@ -114,8 +118,10 @@ class RowWalk {
     bool is_here = false;  // Has the current row.
   };
 
-  bool IsNeeded(const Lane& lane, uint32_t ordinal) const;
-  bool AnyLaneHas(uint32_t ordinal) const;
+  // Of the row to visit at index `at`.
+  bool IsShared(uint32_t at) const { return !shared_.empty() && shared_[at] != 0; }
+  bool IsNeeded(const Lane& lane, uint32_t at) const;
+  bool AnyLaneHas(uint32_t at) const;
   /// The ordinal of the row to visit at index `at`.
   uint32_t OrdinalAt(uint32_t at) const {
     if (!is_range_) return ordinals_[at];
@@ -136,6 +142,7 @@ class RowWalk {
   std::unique_ptr<Lane> carrier_;             // For keys; made when it is needed.
 
   std::span<const uint32_t> ordinals_;
+  std::span<const uint8_t> shared_;
   bool is_range_ = false, reverse_ = false;
   uint32_t at_ = 0, count_ = 0;  // Of the rows to visit.
   uint32_t carried_until_ = 0;   // The carrier walks over the rows before this one.

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/source/memstore_overlap.h"
 #include "engine/source/ordinal_set.h"
 
 namespace tandem::engine {
@@ -13,6 +14,43 @@ namespace {
 constexpr size_t kTogether = MemstoreVerdicts::kTogether;
 
 }  // namespace
+
+Result<bool> LocateRows(const ReadContext& context, const Cluster& cluster,
+                        std::vector<const MemRow*>* memstore_rows,
+                        std::vector<CandidateStream::Row>* located) {
+  if (cluster.files.size() != 1 || cluster.memstores.size() != 1) return false;
+  if (context.resources.overlap_memory == nullptr) return false;
+  const FileSource& source = cluster.files[0];
+  std::vector<const MemRow*>& rows = *memstore_rows;
+  const auto overlap =
+      MemstoreOverlap::Of(*cluster.memstores[0], *source.file, context.resources.overlap_memory);
+  overlap->Asked(rows.size());
+  const format::SequenceNumber seen =
+      cluster.memstores[0]->SeenThrough(context.view.point.sequence);
+  ASSIGN_OR_RETURN(const bool covers, overlap->Covers(seen, source.file));
+  if (!covers) return false;
+  const std::shared_ptr<const std::vector<uint32_t>> ordinals = overlap->Ordinals();
+  constexpr size_t kAhead = 16;
+  located->reserve(rows.size());
+  size_t kept = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    __builtin_prefetch(rows[std::min(i + kAhead, rows.size() - 1)]);
+    const MemRow* row = rows[i];
+    const uint32_t ordinal = (*ordinals)[Memstore::RowNumber(row)];
+    if (ordinal < source.low || ordinal >= source.high) {
+      rows[kept++] = row;
+    } else {
+      located->push_back({.ordinal = ordinal, .is_shared = true, .memstore_row = row});
+    }
+  }
+  rows.resize(kept);
+  std::sort(located->begin(), located->end(),
+            [](const auto& a, const auto& b) { return a.ordinal < b.ordinal; });
+  located->erase(std::unique(located->begin(), located->end(),
+                             [](const auto& a, const auto& b) { return a.ordinal == b.ordinal; }),
+                 located->end());
+  return true;
+}
 
 CandidateStream::CandidateStream(ReadContext* context, const Cluster& cluster,
                                  const FileSource& source, FileCandidates candidates,
@@ -78,7 +116,7 @@ Status CandidateStream::SiftSome(std::span<const uint32_t> left) {
       ASSIGN_OR_RETURN(is_shared, elsewhere_.MayHold(left[i]));
       if (!is_shared) continue;
     }
-    sifted_.push_back({left[i], is_shared});
+    sifted_.push_back({left[i], is_shared, verdicts[i] == MemstoreVerdict::kUntouched});
   }
   candidates_at_ += count;
   if (cluster_.memstores.size() == 1) return FindMemstoreRows(first);
@@ -124,7 +162,7 @@ Status CandidateStream::Locate() {
     uint32_t low = std::max(source_.low, last);
     for (const uint32_t ordinal : found_) {
       if (ordinal < low || ordinal >= source_.high) continue;
-      located_.push_back({ordinal, true});
+      located_.push_back({.ordinal = ordinal, .is_shared = true});
       low = ordinal + 1;
     }
   }

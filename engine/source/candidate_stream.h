@@ -32,7 +32,8 @@ class CandidateStream {
  public:
   struct Row {
     uint32_t ordinal = 0;
-    bool is_shared = false;  ///< A memstore may hold it, or the file must not decide it alone.
+    bool is_shared = false;     ///< A memstore may hold it, or the file must not decide it alone.
+    bool is_untouched = false;  ///< And yet no memstore changes the column of its posting.
     /// Where the cluster has a single memstore, perhaps its row, if the keys are equal.
     const MemRow* memstore_row = nullptr;
   };
@@ -83,5 +84,12 @@ class CandidateStream {
   std::vector<Row> located_;
   size_t located_at_ = 0;
 };
+
+/// Moves those of the memstore's candidates that the file holds to `*located`, by ordinal, unique,
+/// if the cluster is one file and one memstore and their overlap is known. False: it is not, and
+/// nothing was moved. Errors: kCorruption, kIoError.
+Result<bool> LocateRows(const ReadContext& context, const Cluster& cluster,
+                        std::vector<const MemRow*>* memstore_rows,
+                        std::vector<CandidateStream::Row>* located);
 
 }  // namespace tandem::engine

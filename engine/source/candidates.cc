@@ -369,6 +369,8 @@ Result<FileCandidates> CollectCandidates(const FileSource& source, const AccessP
   FileCandidates candidates{.ordinals = {}, .decided = access.exact};
   if (access.paths.size() == 1 && !access.paths[0].nulls && access.keys == nullptr) {
     candidates.index = access.paths[0].index;
+    candidates.index_decides =
+        access.exact && !access.is_intersection() && format::DiesByPuts(*candidates.index);
   }
   for (const IndexPath& path : access.paths) {
     const format::IndexId index = path.index->id;

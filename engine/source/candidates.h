@@ -82,6 +82,8 @@ struct FileCandidates {
   std::vector<uint32_t> ruled_out = {};
   /// The index that every candidate has a posting in; nullptr: there is none, or it is not known.
   const format::IndexRecord* index = nullptr;
+  /// They are decided by the Put of that posting alone, whatever other columns hold.
+  bool index_decides = false;
   base::MemoryCharge charge = {};
 };
 

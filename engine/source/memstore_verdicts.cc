@@ -161,9 +161,6 @@ Status MemstoreVerdicts::FindRows(std::span<const uint32_t> candidates,
                                   std::span<const MemRow*> rows) {
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, HashesOf(candidates, rows.size()));
   cluster_.memstores.front()->FindEach(hashes, rows);
-  for (const MemRow* row : rows) {
-    if (row != nullptr) Memstore::PrefetchCells(row);
-  }
   return {};
 }
 

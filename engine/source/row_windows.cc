@@ -1,5 +1,6 @@
 // A window ends at the first key, of any source, that is a given number of its rows away from where
-// the window begins. It never crosses the border of a region.
+// the window begins; of the rows of a memstore about as many. It never crosses the border of a
+// region.
 #include "engine/source/row_windows.h"
 
 #include <algorithm>
@@ -21,27 +22,6 @@ Result<std::string> KeyAt(const format::DataSection& carrier, uint32_t ordinal) 
   std::string key;
   RETURN_IF_ERROR(rows->Key(ordinal - rows->first(), &key));
   return key;
-}
-
-// The key of the row of the memstore that is `count` rows into the range, from its end if
-// `backward`; nullopt: it has no more.
-std::optional<std::string> KeyInto(const Memstore& memstore, const format::KeyRange& rows,
-                                   uint32_t count, bool backward) {
-  if (memstore.row_count() <= count) return std::nullopt;
-  Memstore::Iterator row(&memstore);
-  if (!backward) {
-    row.Seek(rows.low);
-  } else if (rows.high.has_value()) {
-    row.SeekBefore(*rows.high);
-  } else {
-    row.SeekToLast();
-  }
-  // Backward the window has the row that it ends at.
-  for (uint32_t passed = backward ? 1 : 0; passed < count && row.valid(); ++passed) {
-    backward ? row.Previous() : row.Next();
-  }
-  if (!row.valid() || !rows.Contains(row.key())) return std::nullopt;
-  return std::string(row.key());
 }
 
 // No row of the cluster has a smaller key.
@@ -147,8 +127,9 @@ Result<std::optional<std::string>> RowWindows::BorderOf(const std::vector<Cluste
     add(std::move(key));
   }
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
-    std::optional<std::string> key = KeyInto(*memstore, rows, window_rows_, backward_);
-    if (key.has_value()) add(*std::move(key));
+    if (memstore->row_count() <= window_rows_) continue;
+    const auto key = memstore->KeyAfter(rows, window_rows_, backward_);
+    if (key.has_value()) add(std::string(*key));
   }
   return nearest;
 }

@@ -62,6 +62,8 @@ class RowBatch {
   /// rows.
   bool AppendCells(const RowBlockRef& block, uint32_t slot, const Projection& wanted,
                    std::string_view family);
+  /// Keeps the block as long as the rows, whose cells may lie in it.
+  void Pin(const RowBlockRef& block);
   /// Ends the row. `is_plain`: all of the above was true. With `needs_cells` a row without a cell
   /// is left out. False: the row is dropped; it has to be read by RowBlock::Cells, since it is not
   /// plain or exceeds a piece (kRowPieceBytes).
@@ -79,7 +81,6 @@ class RowBatch {
   };
 
   bool is_decoded() const { return !keys_.empty(); }  // No key is empty.
-  void Pin(const RowBlockRef& block);
   bool ExceedsPiece() const;
 
   std::array<RowView, kRowsMax> rows_;

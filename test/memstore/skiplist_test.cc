@@ -5,6 +5,7 @@
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -82,6 +83,53 @@ BOOST_AUTO_TEST_CASE(PlacesFoundTogetherAreThoseOfEachKey) {
       BOOST_REQUIRE(row == nullptr);
     }
   }
+}
+
+// Few rows exactly, many rows to a factor of three, either way, in lists of rising and of scattered
+// keys; past the end nothing.
+BOOST_AUTO_TEST_CASE(ARowSomeRowsAwayIsFoundByHops) {
+  constexpr uint64_t kRows = 40'000, kExact = 100;
+  test::TestRandom random("skiplist hops");
+  for (const uint64_t step : {uint64_t{1}, uint64_t{7919}}) {
+    base::Arena arena;
+    RowSkiplist list(&arena);
+    for (uint64_t i = 0; i < kRows; ++i) {
+      const uint64_t number = i * step % kRows;
+      list.FindOrInsert(RowSkiplist::Place(EncodeUint64Be(number)), random.Next());
+    }
+    const auto number_of = [](const MemRow* row) {
+      uint64_t number = 0;
+      for (const char byte : row->key()) number = number << 8 | static_cast<uint8_t>(byte);
+      return number;
+    };
+    for (size_t trial = 0; trial < test::Trials(2000); ++trial) {
+      const uint64_t from = random.Below(kRows),
+                     rows = random.Below(uint64_t{1} << random.Below(17));
+      const std::string key = EncodeUint64Be(from);
+      const MemRow* const after = list.AboutAfter(key, rows);
+      const MemRow* const before = list.AboutBefore(key, rows);
+      const uint64_t most = rows < kExact ? rows : 3 * rows,
+                     least = rows < kExact ? rows : rows / 3;
+      if (from + most < kRows) BOOST_REQUIRE(after != nullptr);
+      if (from + least >= kRows) BOOST_REQUIRE(after == nullptr);
+      if (after != nullptr) {
+        BOOST_REQUIRE_GE(number_of(after), from + least);
+        BOOST_REQUIRE_LE(number_of(after), from + most);
+      }
+      if (from > most) BOOST_REQUIRE(before != nullptr);
+      if (from <= least) BOOST_REQUIRE(before == nullptr);
+      if (before == nullptr) continue;
+      BOOST_REQUIRE_LE(number_of(before) + least + 1, from);
+      BOOST_REQUIRE_GE(number_of(before) + most + 1, from);
+    }
+    BOOST_CHECK_EQUAL(number_of(list.AboutBefore(std::nullopt, 0)), kRows - 1);
+    BOOST_CHECK_EQUAL(number_of(list.AboutBefore(std::nullopt, 10)), kRows - 11);
+    BOOST_CHECK(list.AboutBefore(EncodeUint64Be(0), 0) == nullptr);
+  }
+  base::Arena arena;
+  const RowSkiplist empty(&arena);
+  BOOST_CHECK(empty.AboutAfter("", 0) == nullptr);
+  BOOST_CHECK(empty.AboutBefore(std::nullopt, 1000) == nullptr);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
