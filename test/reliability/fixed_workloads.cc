@@ -619,9 +619,14 @@ Workload FamiliesThatGo(uint64_t seed) {
 }
 
 // Limits of a family go up and down: what was cut stays cut, in files, in memory and in the log.
+// Meanwhile a partial index whose WHERE holds of rows that lack a column of the family serves no
+// query, and one whose WHERE does not goes on.
 Workload RaisedLimits(uint64_t seed) {
   TableOptions table = Table("t");
   table.families.push_back({.name = "m", .max_versions = 1, .block_size_bytes = 512});
+  const std::vector<IndexColumn> by_c = {{.family = "d", .qualifier = "c"}};
+  table.indexes.push_back({.name = "by_c_without", .columns = by_c, .where = "m:x IS NULL"});
+  table.indexes.push_back({.name = "by_c_with", .columns = by_c, .where = "m:x IS NOT NULL"});
   const auto in_m = [](const std::string& row, const std::string& value) {
     return Put(row, {{"x", value}}, "t", "m");
   };
@@ -629,7 +634,7 @@ Workload RaisedLimits(uint64_t seed) {
       .Create(table)
       .Written({in_m("r1", "1"), in_m("r2", "1"), Put("r1", {{"c", "a"}})})
       .Flush()
-      .Written({in_m("r1", "2"), in_m("r3", "1")})
+      .Written({in_m("r1", "2"), in_m("r3", "1"), Put("r4", {{"c", "a"}})})
       .Write(Durability::kBuffered, {in_m("r1", "3"), in_m("r2", "2")})
       .AlterFamily()
       .Written({in_m("r1", "4"), Delete(Kind::kDeleteRow, "r2"), in_m("r3", "2")})

@@ -171,6 +171,12 @@ bool Workload::IsUnlogged(const std::string& table) const {
   return std::count(unlogged.begin(), unlogged.end(), table) > 0;
 }
 
+bool Workload::Alters(const std::string& table) const {
+  return std::any_of(steps.begin(), steps.end(), [&table](const Step& step) {
+    return step.kind == Step::Kind::kAlterFamily && step.table == table;
+  });
+}
+
 std::string Workload::Describe() const {
   std::string text = "workload '" + name + "', seed " + std::to_string(seed);
   for (size_t i = 0; i < steps.size(); ++i) {

@@ -53,6 +53,8 @@ struct Workload {
   std::vector<Step> steps{};
 
   bool IsUnlogged(const std::string& table) const;
+  /// Whether a step changes limits of a family of the table.
+  bool Alters(const std::string& table) const;
   /// A line a step.
   std::string Describe() const;
 };
