@@ -13,7 +13,7 @@ namespace {
 // A region with this many memstores waiting slows writers down, or stops them.
 constexpr size_t kWaitingSlow = 2;
 constexpr size_t kWaitingStop = 4;
-// Shorter sleeps last about as long as the system takes to wake a thread; longer ones are seen.
+// How long that slows a write.
 constexpr int64_t kSlowMicros = 1000;
 // Above this part of their memory, while a flush is going to free some, writers are slowed.
 constexpr double kMemorySlow = 0.6;
@@ -97,8 +97,10 @@ double WriteThrottle::RateForMemory() const {
 int64_t WriteThrottle::DelayForMemory(const Request& request) {
   const double rate = RateForMemory();
   if (rate < 0) return 0;
-  return memory_schedule_.Delay(deps_.clock->MonotonicMicros(), request.bytes, rate,
-                                kMemoryDelayMicrosMax);
+  return memory_schedule_.Delay({.now_micros = deps_.clock->MonotonicMicros(),
+                                 .bytes = request.bytes,
+                                 .bytes_per_second = rate,
+                                 .delay_micros_max = kMemoryDelayMicrosMax});
 }
 
 int64_t WriteThrottle::DelayForRuns(const Request& request) {
@@ -114,23 +116,11 @@ int64_t WriteThrottle::DelayForRuns(const Request& request) {
   const uint64_t rate =
       std::max(deps_.monitor->FlushRate(kRewrites * deps_.memstore_bytes) / kRewrites,
                deps_.memstore_bytes / kLeastPart);
-  return runs_schedule_.Delay(deps_.clock->MonotonicMicros(), request.bytes,
-                              std::ldexp(static_cast<double>(rate), -static_cast<int>(doublings)),
-                              kRunsDelayMicrosMax);
-}
-
-int64_t WriteThrottle::Schedule::Delay(int64_t now_micros, uint64_t bytes, double bytes_per_second,
-                                       int64_t micros_max) {
-  const int64_t now = now_micros * 1000, most = micros_max * 1000;
-  const double wanted = static_cast<double>(bytes) * 1e9 / std::max(bytes_per_second, 1.0);
-  const auto nanos = static_cast<int64_t>(std::min(wanted, static_cast<double>(most)));
-  int64_t before = due_nanos_.load(std::memory_order_relaxed);
-  int64_t due;
-  do {
-    due = std::min(std::max(before, now) + nanos, now + most);
-  } while (!due_nanos_.compare_exchange_weak(before, due, std::memory_order_relaxed));
-  const int64_t micros = (due - now) / 1000;
-  return micros < kSlowMicros ? 0 : micros;
+  return runs_schedule_.Delay(
+      {.now_micros = deps_.clock->MonotonicMicros(),
+       .bytes = request.bytes,
+       .bytes_per_second = std::ldexp(static_cast<double>(rate), -static_cast<int>(doublings)),
+       .delay_micros_max = kRunsDelayMicrosMax});
 }
 
 size_t WriteThrottle::RunsFrom(size_t least, const Region& region) const {

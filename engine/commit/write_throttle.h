@@ -24,6 +24,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "engine/commit/write_schedule.h"
 #include "engine/region/region_runs.h"
 #include "engine/region/region_set.h"
 #include "engine/runtime/background.h"
@@ -93,17 +94,6 @@ class WriteThrottle {
   Delay DelayOf(const Request& request);
   int64_t DelayForMemory(const Request& request);
   int64_t DelayForRuns(const Request& request);
-  /// When the bytes of all writes so far are due. A write ends when its own are, after those of the
-  /// writes before it.
-  class Schedule {
-   public:
-    /// Adds a write at `now_micros` and returns how long it is delayed: at most `micros_max`, and
-    /// not at all while that is shorter than the system takes to wake a thread.
-    int64_t Delay(int64_t now_micros, uint64_t bytes, double bytes_per_second, int64_t micros_max);
-
-   private:
-    std::atomic<int64_t> due_nanos_{0};  // Relaxed, as the figures below.
-  };
   double RateForMemory() const;
   Status WaitWhileStopped(const Request& request) EXCLUDES(mutex_);
   Status WaitForFlush() EXCLUDES(mutex_);
@@ -115,7 +105,7 @@ class WriteThrottle {
   std::atomic<size_t> runs_max_{0};          // Likewise.
   std::atomic<size_t> merging_runs_max_{0};  // Likewise, where merges do not fail.
   std::atomic<bool> lacks_space_{false};     // Whether a merge that is due does.
-  Schedule memory_schedule_, runs_schedule_;
+  WriteSchedule memory_schedule_, runs_schedule_;
   base::Mutex mutex_;
   base::CondVar changed_;
 };
