@@ -90,8 +90,8 @@ void RowBuilder::Merge() {
   visible_ = merged_;
 }
 
-// Merges the newest Put of each column of two sources: the usual row that a memstore updates. False:
-// it is another one.
+// Merges the newest Put of each column of two sources: the usual row that a memstore updates.
+// False: it is another one.
 bool RowBuilder::MergePuts() {
   if (runs_ != 2 || sorted_cells_ != gathered_.size() || is_partial_ || !trees_.empty())
     return false;

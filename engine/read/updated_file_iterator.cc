@@ -1,8 +1,9 @@
 // The candidates of a cluster of one file and memstores, the usual state of a table that is written
 // to. No other file may share a row, so the rows of the file are walked as those of a file alone;
-// what the memstores say of them is known before a block is read (engine/source/candidate_stream.h).
-// A row that a memstore holds as well is merged when the walk comes to it, and the memstore's rows
-// are prefetched some rows ahead of it. Rows that the file has not are merged in by key.
+// what the memstores say of them is known before a block is read
+// (engine/source/candidate_stream.h). A row that a memstore holds as well is merged when the walk
+// comes to it, and the memstore's rows are prefetched some rows ahead of it. Rows that the file has
+// not are merged in by key.
 #include <algorithm>
 #include <optional>
 #include <string>
