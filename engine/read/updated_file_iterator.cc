@@ -48,6 +48,7 @@ class UpdatedFileIterator final : public RowIterator {
   bool Take(format::RowBatch* batch) override;
   Result<bool> Read() override;
   void Prefetch(size_t at) const;
+  const MemRow* TakeMemstoreRow();
   void GatherMemstores(const MemRow* known);
   void Gather(const MemRow* row);
 
@@ -135,6 +136,15 @@ void UpdatedFileIterator::Prefetch(size_t at) const {
   }
 }
 
+// The next of the memstore's own rows.
+const MemRow* UpdatedFileIterator::TakeMemstoreRow() {
+  const size_t at = memstore_at_++;
+  if (at + kCellsAhead < memstore_rows_.size()) {
+    Memstore::PrefetchCells(memstore_rows_[at + kCellsAhead]);
+  }
+  return memstore_rows_[at];
+}
+
 // Moves to the next row of the file, if there is one.
 Status UpdatedFileIterator::MoveWalk() {
   while (!is_at_row_) {
@@ -173,7 +183,7 @@ Result<bool> UpdatedFileIterator::Read() {
   locations_.Clear();
   const MemRow* known = nullptr;
   if (memstore_is_next_) {
-    known = memstore_rows_[memstore_at_++];
+    known = TakeMemstoreRow();
     key_ = Memstore::Key(known);
   } else {
     RETURN_IF_ERROR(walk_.Key(&key_));
