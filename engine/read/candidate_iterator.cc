@@ -95,8 +95,6 @@ class CandidateIterator final : public RowIterator {
                          : context_->counters.single_source_by_bitmap);
   }
   Status ReadItem();
-  void GatherMemstores(const MemRow* known);
-  void Gather(const MemRow* row);
 
   const Cluster& cluster_;
   std::span<const char> secret_;
@@ -363,7 +361,7 @@ Result<bool> CandidateIterator::Read() {
     RETURN_IF_ERROR(ReadItem());
   }
   ++context_->counters.merged;
-  GatherMemstores(known);
+  GatherMemstores(cluster_, known);
   return Accept(/*single_source=*/false, /*decided=*/false);
 }
 
@@ -403,23 +401,6 @@ Status CandidateIterator::Advance() {
   RETURN_IF_ERROR(ReadKey(file));
   heap_.Replay();
   return {};
-}
-
-// `known`, if not nullptr, is the row in a memstore.
-void CandidateIterator::GatherMemstores(const MemRow* known) {
-  if (cluster_.memstores.empty()) return;
-  const bool is_at_hand = known != nullptr && cluster_.memstores.size() == 1;
-  if (is_at_hand) return Gather(known);
-  const uint64_t hash = format::RowHash(key_, secret_);
-  for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
-    const MemRow* row = memstore->Find(key_, hash);
-    if (row != nullptr) Gather(row);
-  }
-}
-
-void CandidateIterator::Gather(const MemRow* row) {
-  row_.Append(row);
-  locations_.memstores.push_back(row);
 }
 
 }  // namespace

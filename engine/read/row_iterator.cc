@@ -2,9 +2,11 @@
 #include "engine/read/row_iterator.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "engine/read/visible_column.h"
+#include "format/hash.h"
 #include "tandem/limits.h"
 
 namespace tandem::engine {
@@ -52,6 +54,22 @@ Result<bool> RowIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
 // False: the row has to be returned by View, after those of the batch.
 bool RowIterator::AddRead(format::RowBatch* batch) {
   return !row_.is_large() && row_.AddTo(key_, batch);
+}
+
+void RowIterator::GatherMemstores(const Cluster& cluster, const MemRow* known) {
+  if (cluster.memstores.empty()) return;
+  const bool is_at_hand = known != nullptr && cluster.memstores.size() == 1;
+  if (is_at_hand) return Gather(known);
+  const uint64_t hash = format::RowHash(key_, context_->view.table->hash_secret);
+  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    const MemRow* row = memstore->Find(key_, hash);
+    if (row != nullptr) Gather(row);
+  }
+}
+
+void RowIterator::Gather(const MemRow* row) {
+  row_.Append(row);
+  locations_.memstores.push_back(row);
 }
 
 Result<bool> RowIterator::Accept(bool single_source, bool decided) {

@@ -74,6 +74,9 @@ class RowIterator {
   static bool ReturnsPlain(const ReadContext& context, bool decided) {
     return (decided || !context.predicate.has_value()) && context.schema.ReturnsAllDecoded(decided);
   }
+  /// Gathers the row `key_` from the memstores of the cluster. `known`, if not nullptr, is the row
+  /// in one of them.
+  void GatherMemstores(const Cluster& cluster, const MemRow* known);
   /// Decides on the gathered cells of the row `key_`, which is at `locations_`. `decided`: it is
   /// known to satisfy the predicate.
   Result<bool> Accept(bool single_source, bool decided);
@@ -84,6 +87,7 @@ class RowIterator {
   std::string key_;
 
  private:
+  void Gather(const MemRow* row);
   bool AddRead(format::RowBatch* batch);
   Result<bool> Decide(bool single_source, bool decided);
   Status DecideFamilies();

@@ -49,8 +49,6 @@ class UpdatedFileIterator final : public RowIterator {
   Result<bool> Read() override;
   void Prefetch(size_t at) const;
   const MemRow* TakeMemstoreRow();
-  void GatherMemstores(const MemRow* known);
-  void Gather(const MemRow* row);
 
   bool MemstoreHasMore() const { return memstore_at_ < memstore_rows_.size(); }
   const CandidateStream::Row& row_of_file() const { return rows_[walk_.at()]; }
@@ -203,24 +201,9 @@ Result<bool> UpdatedFileIterator::Read() {
     ++context_->counters.single_source_by_bitmap;
   } else {
     ++context_->counters.merged;
-    GatherMemstores(known);
+    GatherMemstores(cluster_, known);
   }
   return Accept(single_source, decided);
-}
-
-// `known`, if not nullptr, is the row in a memstore.
-void UpdatedFileIterator::GatherMemstores(const MemRow* known) {
-  if (known != nullptr && cluster_.memstores.size() == 1) return Gather(known);
-  const uint64_t hash = format::RowHash(key_, secret_);
-  for (const std::shared_ptr<const Memstore>& memstore : cluster_.memstores) {
-    const MemRow* row = memstore->Find(key_, hash);
-    if (row != nullptr) Gather(row);
-  }
-}
-
-void UpdatedFileIterator::Gather(const MemRow* row) {
-  row_.Append(row);
-  locations_.memstores.push_back(row);
 }
 
 }  // namespace
