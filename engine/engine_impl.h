@@ -395,8 +395,9 @@ class EngineImpl final : public Engine {
     const Predicate& predicate;
     const QueryOptions& query;
     const ParameterValues* values = nullptr;
+    std::shared_ptr<const PreparedLookup>* lookup = nullptr;
   };
-  static Question QuestionOf(const PreparedState& state);
+  static Question QuestionOf(PreparedState* state);
   /// Lifetime: that of the arguments.
   static QueryRequest RequestOf(const Question& question, const ReadResources& resources,
                                 const ExpressionRead& read);

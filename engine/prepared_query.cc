@@ -4,6 +4,7 @@
 #include "engine/prepared_query.h"
 
 #include <charconv>
+#include <type_traits>
 #include <utility>
 
 #include "base/guarded.h"
@@ -25,15 +26,23 @@ Status CheckFits(const ParameterUse& use, std::string_view text) {
   return format::PlainBytes(*use.key_fields->fields()[use.field], text).status();
 }
 
+// Whether it is compared with a column that any integer can be compared with.
+bool TakesIntegers(const ParameterUse& use) {
+  if (use.pattern.has_value() || use.key_fields != nullptr) return false;
+  const ColumnType type = TextType(use.column.type);
+  return type == ColumnType::kInt64 || type == ColumnType::kUint64 || type == ColumnType::kDouble;
+}
+
 }  // namespace
 
-Status PreparedState::Bind(uint32_t parameter, std::string_view text) {
+Status PreparedState::Bind(uint32_t parameter, std::string_view text, ValueText what) {
   if (parameter == 0 || parameter > values.size()) {
     return Status::InvalidArgument("the query has no parameter ?" + std::to_string(parameter) +
                                    ": it has " + std::to_string(values.size()));
   }
   for (const ParameterUse& use : uses) {
     if (use.parameter != parameter || use.is_row_key || use.is_part) continue;
+    if (what == ValueText::kInteger && TakesIntegers(use)) continue;
     const Status status = CheckFits(use, text);
     if (status.ok()) continue;
     return Status::InvalidArgument("parameter ?" + std::to_string(parameter) + ": " +
@@ -52,8 +61,10 @@ template <typename Number>
 Status BindNumber(engine::PreparedState* state, uint32_t parameter, Number value) {
   char text[32];
   const std::to_chars_result end = std::to_chars(text, text + sizeof(text), value);
+  const auto what =
+      std::is_integral_v<Number> ? engine::ValueText::kInteger : engine::ValueText::kAny;
   return engine::Guarded([&] {
-    return state->Bind(parameter, {text, static_cast<size_t>(end.ptr - text)});
+    return state->Bind(parameter, {text, static_cast<size_t>(end.ptr - text)}, what);
   });
 }
 

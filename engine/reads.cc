@@ -103,21 +103,21 @@ Result<TableView> EngineImpl::PinRegionsOf(std::string_view name, const Snapshot
     std::shared_ptr<const FormerTable> former;
     ASSIGN_OR_RETURN(const std::shared_ptr<const Table> table,
                      TableAt(point.schema.get(), name, &former));
-    TableView view;
+    Result<TableView> view = TableView();
     bool is_current = true;
     if (former != nullptr) {
-      view = PinFormer(*former, regions_of);
+      *view = PinFormer(*former, regions_of);
     } else {
-      view.table = table->record;
+      view->table = table->record;
       for (const auto& region : regions_of(*table)) {
-        view.regions.push_back(region->version());
+        view->regions.push_back(region->version());
         region->CountRead();
-        is_current &= !view.regions.back()->is_retired;
+        is_current &= !view->regions.back()->is_retired;
       }
       is_current &= database_.regions->changes() == changes;
     }
     if (!is_current) continue;
-    if (point.own != nullptr) point.own->AddTo(&view);
+    if (point.own != nullptr) point.own->AddTo(&*view);
     return view;
   }
 }
@@ -157,13 +157,14 @@ Result<TableView> EngineImpl::ViewOfRegions(const ReadOptions& options, std::str
       ASSIGN_OR_RETURN(point, PointOf(*options.snapshot));
     }
     if (taken != nullptr) *taken = &point;
-    ASSIGN_OR_RETURN(TableView view, PinRegionsOf(name, point, regions_of));
+    Result<TableView> view = PinRegionsOf(name, point, regions_of);
+    RETURN_IF_ERROR(view.status());
     if (is_present && database_.regions->changes() != changes) continue;
-    view.point = point.point();
-    if (is_present) view.point.now_micros = time_.Now();
+    view->point = point.point();
+    if (is_present) view->point.now_micros = time_.Now();
     if (time_.TakeChange()) ReportClock();
-    if (is_present) LookForHotRegions(view.point.now_micros);
-    view.registration = point.pinned();
+    if (is_present) LookForHotRegions(view->point.now_micros);
+    view->registration = point.pinned();
     return view;
   }
 }
@@ -197,7 +198,8 @@ Result<TableView> EngineImpl::ViewOf(std::string_view name, QueryRequest* reques
     chosen = table.RegionsOf(RowsUnder(*predicate));
     return chosen;
   };
-  ASSIGN_OR_RETURN(TableView view, ViewOfRegions(request->options, name, regions_of, &point));
+  Result<TableView> view = ViewOfRegions(request->options, name, regions_of, &point);
+  RETURN_IF_ERROR(view.status());
   RETURN_IF_ERROR(status);
   return view;
 }
@@ -517,8 +519,8 @@ Result<uint64_t> EngineImpl::RunCount(std::string_view table, QueryRequest* requ
   return CountRows(*request, std::move(view));
 }
 
-EngineImpl::Question EngineImpl::QuestionOf(const PreparedState& state) {
-  return {state.table, state.predicate, state.query, &state.values};
+EngineImpl::Question EngineImpl::QuestionOf(PreparedState* state) {
+  return {state->table, state->predicate, state->query, &state->values, &state->lookup};
 }
 
 QueryRequest EngineImpl::RequestOf(const Question& question, const ReadResources& resources,
@@ -526,6 +528,7 @@ QueryRequest EngineImpl::RequestOf(const Question& question, const ReadResources
   QueryRequest request{resources, read.options(), question.predicate, question.query,
                        question.values};
   request.expressions = &read;
+  request.lookup = question.lookup;
   return request;
 }
 
@@ -693,19 +696,19 @@ Result<PreparedQuery> EngineImpl::Prepare(std::string_view name, const Predicate
 Result<Cursor> EngineImpl::Query(const ReadOptions& options, PreparedQuery* query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  return Query(options, QuestionOf(*query->state()));
+  return Query(options, QuestionOf(query->state()));
 }
 
 Result<uint64_t> EngineImpl::Count(const ReadOptions& options, PreparedQuery* query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  return Count(options, QuestionOf(*query->state()));
+  return Count(options, QuestionOf(query->state()));
 }
 
 Result<Explanation> EngineImpl::Explain(const ReadOptions& options, PreparedQuery* query) {
   GatePass pass(calls_);
   if (!pass.inside()) return Closed();
-  return Explain(options, QuestionOf(*query->state()));
+  return Explain(options, QuestionOf(query->state()));
 }
 
 Result<Snapshot> EngineImpl::TakeSnapshot() {

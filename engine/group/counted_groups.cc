@@ -110,7 +110,10 @@ class ValueGroups final : public GroupMaker {
   Status ReadRange(const format::KeyRange& range, std::vector<Group>* groups) {
     AccessPath access{.paths = {}, .exact = false};
     access.paths.push_back({.index = &index_, .ranges = {range}});
-    query_.context->predicate = predicate_;
+    query_.context->predicate.reset();
+    if (predicate_.has_value()) {
+      query_.context->predicate = BoundPredicate::Of(predicate_->root());
+    }
     ConcatenatingIterator chain(query_.context.get(), query_.plan.clusters, &access);
     std::vector<std::string> keys;
     std::string entry;
@@ -139,7 +142,7 @@ class ValueGroups final : public GroupMaker {
   const GroupedRow row_;
   const format::IndexRecord& index_;
   Query query_;
-  const std::optional<BoundPredicate> predicate_;  // Of the query.
+  const std::optional<BoundPredicate> predicate_;  // Of the query. Nullopt: every row.
   std::unique_ptr<ValueRangeIterator> stepper_;
 };
 

@@ -124,36 +124,41 @@ class Binder {
         functions_(options.functions == nullptr ? kNoFunctions : *options.functions),
         uses_(uses) {}
 
-  Result<BoundNode> Bind(const Predicate& predicate, bool negated) {
+  /// `*node` is as it was made.
+  Status Bind(const Predicate& predicate, bool negated, BoundNode* node) {
     switch (predicate.kind()) {
-      case Kind::kTrue: {
-        BoundNode node;
-        node.kind = negated ? BoundNode::Kind::kOr : BoundNode::Kind::kAnd;
-        return node;
-      }
+      case Kind::kTrue:
+        node->kind = negated ? BoundNode::Kind::kOr : BoundNode::Kind::kAnd;
+        return {};
       case Kind::kNot:
-        return Bind(predicate.children()[0], !negated);
+        return Bind(predicate.children()[0], !negated, node);
       case Kind::kAnd:
       case Kind::kOr:
-        return BindGroup(predicate, negated);
+        return BindGroup(predicate, negated, node);
       case Kind::kTuple:
-        return BindTuple(predicate, negated);
+        return BindTuple(predicate, negated, node);
       case Kind::kInvalid:
         return Status::InvalidArgument(predicate.values()[0]);
       default:
-        return BindLeaf(predicate, negated);
+        node->kind = BoundNode::Kind::kLeaf;
+        return BindLeaf(predicate, negated, node);
     }
   }
 
  private:
-  Result<BoundNode> BindGroup(const Predicate& predicate, bool negated) {
-    BoundNode group;
-    group.kind = GroupKind(predicate.kind(), negated);
-    RETURN_IF_ERROR(AddTo(predicate, negated, &group));
-    RETURN_IF_ERROR(CombineLeaves(cancellation_, &group));
-    if (group.children.size() != 1) return group;
-    BoundNode only = std::move(group.children[0]);
-    return only;
+  Status BindGroup(const Predicate& predicate, bool negated, BoundNode* group) {
+    group->kind = GroupKind(predicate.kind(), negated);
+    RETURN_IF_ERROR(AddTo(predicate, negated, group));
+    RETURN_IF_ERROR(CombineLeaves(cancellation_, group));
+    KeepOnlyChild(group);
+    return {};
+  }
+
+  // A group of one is that one.
+  static void KeepOnlyChild(BoundNode* group) {
+    if (group->children.size() != 1) return;
+    BoundNode only = std::move(group->children[0]);
+    *group = std::move(only);
   }
 
   // Adds a predicate to a group; if it is a group of the same kind, adds its children instead.
@@ -168,7 +173,8 @@ class Binder {
       }
       return {};
     }
-    ASSIGN_OR_RETURN(BoundNode node, Bind(predicate, negated));
+    BoundNode node;
+    RETURN_IF_ERROR(Bind(predicate, negated, &node));
     if (node.kind == group->kind) {  // The child bound to a group of this kind.
       std::move(node.children.begin(), node.children.end(), std::back_inserter(group->children));
     } else {
@@ -177,20 +183,18 @@ class Binder {
     return {};
   }
 
-  Result<BoundNode> BindLeaf(const Predicate& predicate, bool negated) {
+  Status BindLeaf(const Predicate& predicate, bool negated, BoundNode* node) {
     RETURN_IF_ERROR(cancellation_.Check());
-    if (predicate.kind() == Kind::kContains) return BindContains(predicate, negated);
-    if (predicate.kind() == Kind::kRegexp) return BindRegexp(predicate, negated);
-    BoundNode node;
-    node.kind = BoundNode::Kind::kLeaf;
-    BoundLeaf& leaf = node.leaf;
+    if (predicate.kind() == Kind::kContains) return BindContains(predicate, negated, node);
+    if (predicate.kind() == Kind::kRegexp) return BindRegexp(predicate, negated, &node->leaf);
+    BoundLeaf& leaf = node->leaf;
     RETURN_IF_ERROR(BindColumn(predicate, &leaf));
     leaf.accepts_null = (predicate.kind() == Kind::kIsNull) != negated;
     ASSIGN_OR_RETURN(leaf.values, ValuesOf(predicate, leaf));
     if (negated) leaf.values = leaf.values.Complement();
     leaf.every = negated && leaf.has_several_values();
     SimplifyEvery(&leaf);
-    return node;
+    return {};
   }
 
   struct TupleColumn {
@@ -209,7 +213,7 @@ class Binder {
     }
   };
 
-  Result<BoundNode> BindTuple(const Predicate& predicate, bool negated) {
+  Status BindTuple(const Predicate& predicate, bool negated, BoundNode* node) {
     if (versions_ == DecidingVersions::kAny) {
       return Status::InvalidArgument(
           "any_version: a tuple does not compare by any version; write it with AND and OR");
@@ -235,9 +239,9 @@ class Binder {
     } else {
       both.push_back(FromLeft(columns, kind, 0, negated));
     }
-    BoundNode all = Grouped(BoundNode::Kind::kAnd, std::move(both));
-    if (negated) Negate(&all);
-    return all;
+    *node = Grouped(BoundNode::Kind::kAnd, std::move(both));
+    if (negated) Negate(node);
+    return {};
   }
 
   // What decides at each column, after equal ones before it. In the place of the last one's
@@ -278,9 +282,8 @@ class Binder {
       }
     }
     (void)CombineLeaves({}, &group);  // Nothing cancels it.
-    if (group.children.size() != 1) return group;
-    BoundNode only = std::move(group.children[0]);
-    return only;
+    KeepOnlyChild(&group);
+    return group;
   }
 
   // Requires: no leaf is of a multi-valued column.
@@ -294,42 +297,39 @@ class Binder {
     for (BoundNode& child : node->children) Negate(&child);
   }
 
-  Result<BoundNode> BindContains(const Predicate& predicate, bool negated) {
-    BoundNode node;
-    node.kind = BoundNode::Kind::kLeaf;
-    BoundLeaf& leaf = node.leaf;
+  Status BindContains(const Predicate& predicate, bool negated, BoundNode* node) {
+    BoundLeaf& leaf = node->leaf;
     RETURN_IF_ERROR(BindTested(predicate, "CONTAINS", negated, &leaf));
     ASSIGN_OR_RETURN(const std::string* text, TextAt(predicate, 0, leaf));
-    if (text == nullptr) return node;
+    if (text == nullptr) return {};
     const Functions& functions = leaf.column.functions;
     if (!functions.empty() && functions.back().kind == FunctionKind::kWords) {
-      return BindWords(*text, negated, std::move(leaf));
+      BoundNode words = BindWords(*text, negated, std::move(leaf));
+      *node = std::move(words);
+      return {};
     }
     leaf.values = ValueSet::All();
     leaf.test = TextTest{.part = *text, .negated = negated};
-    return node;
+    return {};
   }
 
-  Result<BoundNode> BindRegexp(const Predicate& predicate, bool negated) {
-    BoundNode node;
-    node.kind = BoundNode::Kind::kLeaf;
-    BoundLeaf& leaf = node.leaf;
-    RETURN_IF_ERROR(BindTested(predicate, "REGEXP", negated, &leaf));
+  Status BindRegexp(const Predicate& predicate, bool negated, BoundLeaf* leaf) {
+    RETURN_IF_ERROR(BindTested(predicate, "REGEXP", negated, leaf));
     if (++regexps_ > kRegexpsMax) {
       return Status::InvalidArgument("a predicate has more than " + std::to_string(kRegexpsMax) +
                                      " conditions with REGEXP: join patterns with |");
     }
-    ASSIGN_OR_RETURN(const std::string* pattern, TextAt(predicate, 0, leaf));
-    if (pattern == nullptr) return node;
-    leaf.values = ValueSet::All();
-    leaf.test = TextTest{.negated = negated};
-    auto compiled = Regexp::Compile(*pattern, EncodingOf(leaf.column));
+    ASSIGN_OR_RETURN(const std::string* pattern, TextAt(predicate, 0, *leaf));
+    if (pattern == nullptr) return {};
+    leaf->values = ValueSet::All();
+    leaf->test = TextTest{.negated = negated};
+    auto compiled = Regexp::Compile(*pattern, EncodingOf(leaf->column));
     if (!compiled.has_value()) {
-      return Status::InvalidArgument(Described(leaf) + ": " +
+      return Status::InvalidArgument(Described(*leaf) + ": " +
                                      std::string(compiled.error().message()));
     }
-    leaf.test->regexp = *std::move(compiled);
-    return node;
+    leaf->test->regexp = *std::move(compiled);
+    return {};
   }
 
   static std::string Described(const BoundLeaf& leaf) {
@@ -385,9 +385,8 @@ class Binder {
       node.leaf.values = ValueSet({{bound, bound}});
       if (negated) node.leaf.values = node.leaf.values.Complement();
     }
-    if (group.children.size() > 1) return group;
-    BoundNode only = std::move(group.children[0]);
-    return only;
+    KeepOnlyChild(&group);
+    return group;
   }
 
   Status BindColumn(const Predicate& predicate, BoundLeaf* leaf) {
@@ -508,7 +507,10 @@ class Binder {
       case Kind::kGreaterOrEqual:
         return intervals->push_back({AtLeast(literal), std::nullopt});
       default:
-        if (literal.is_value) intervals->push_back({AtLeast(literal), AtMost(literal)});
+        if (!literal.is_value) return;
+        ValueInterval& one = intervals->emplace_back();
+        one.low.emplace(literal.key, /*inclusive=*/true);
+        one.high = one.low;
     }
   }
 
@@ -566,18 +568,17 @@ class Binder {
 Result<BoundPredicate> BoundPredicate::Bind(const Predicate& predicate,
                                             const format::TableRecord& table,
                                             const BindOptions& options) {
-  BoundPredicate bound;
-  Binder binder(table, options, nullptr);
-  ASSIGN_OR_RETURN(bound.root_, binder.Bind(predicate, /*negated=*/false));
-  return bound;
+  BoundNode root;
+  RETURN_IF_ERROR(Binder(table, options, nullptr).Bind(predicate, /*negated=*/false, &root));
+  return Of(std::move(root));
 }
 
 Result<std::vector<ParameterUse>> BoundPredicate::FindParameters(const Predicate& predicate,
                                                                  const format::TableRecord& table,
                                                                  const BindOptions& options) {
   std::vector<ParameterUse> uses;
-  Binder binder(table, options, &uses);
-  RETURN_IF_ERROR(binder.Bind(predicate, /*negated=*/false).status());
+  BoundNode unused;
+  RETURN_IF_ERROR(Binder(table, options, &uses).Bind(predicate, /*negated=*/false, &unused));
   return uses;
 }
 

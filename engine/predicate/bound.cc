@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "engine/predicate/key_ranges.h"
 #include "format/cell/overflow_value.h"
+#include "format/value_list.h"
 #include "index/entries.h"
 
 namespace tandem::engine {
@@ -34,10 +35,10 @@ void ForEachColumn(const BoundNode& node, const Use& use) {
   for (const BoundNode& child : node.children) ForEachColumn(child, use);
 }
 
-// The index key of a bound. No stored value need have it.
-std::string Encode(const ValueBound& bound, const format::IndexColumnRecord& column) {
-  if (ComparesAsBytes(column.type)) return format::BoundKey(column, bound.key);
-  std::string key = bound.key;
+// The index key of a bound's key. No stored value need have it.
+std::string Encode(const std::string& bound, const format::IndexColumnRecord& column) {
+  if (ComparesAsBytes(column.type)) return format::BoundKey(column, bound);
+  std::string key = bound;
   if (column.descending) format::InvertIndexKey(&key);
   return key;
 }
@@ -46,15 +47,16 @@ std::string Encode(const ValueBound& bound, const format::IndexColumnRecord& col
 format::KeyRange Between(const std::optional<ValueBound>& low,
                          const std::optional<ValueBound>& high,
                          const format::IndexColumnRecord& column) {
-  format::KeyRange range = format::PresentRange(column);
+  format::KeyRange range;
+  if (!low.has_value() || !high.has_value()) range = format::PresentRange(column);
   if (low.has_value()) {
-    std::string key = Encode(*low, column);
+    std::string key = Encode(low->key, column);
     // Every encoded key has a successor: the largest is that of an absent value in a descending
     // column.
     range.low = low->inclusive ? std::move(key) : *format::Successor(key);
   }
   if (high.has_value()) {
-    std::string key = Encode(*high, column);
+    std::string key = Encode(high->key, column);
     range.high = high->inclusive ? *format::Successor(key) : std::move(key);
   }
   return range;
@@ -113,6 +115,83 @@ std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
   return ranges;
 }
 
+// Looks at rows, with its scratch memory.
+class BoundPredicate::Evaluator {
+ public:
+  explicit Evaluator(const BoundNode& root) : root_(root) {}
+
+  Result<bool> Matches(std::string_view row, std::span<const format::Cell> cells);
+  void BeginColumns();
+  Result<bool> AddColumn(std::span<const format::Cell> visible);
+
+ private:
+  // What a version says of a condition.
+  enum class Verdict : uint8_t { kFalse, kTrue, kAbsent };
+  static Verdict Of(bool matches) { return matches ? Verdict::kTrue : Verdict::kFalse; }
+  // What the cells of a row that were looked at say of a condition that several of them decide.
+  struct Several {
+    const BoundLeaf* leaf = nullptr;
+    bool has_any = false;         // That has a value.
+    std::optional<bool> decided;  // Whatever the others say.
+
+    bool Matches() const { return decided.value_or(has_any ? leaf->every : leaf->accepts_null); }
+  };
+  Result<bool> Matches(const BoundNode& node, std::string_view row,
+                       std::span<const format::Cell> cells);
+  Status Add(const format::Cell& cell, Several* several);
+  Result<bool> MatchesSeveral(const BoundLeaf& leaf, std::span<const format::Cell> cells);
+  void ListFamilyLeaves(const BoundNode& node);
+  Result<Verdict> Judge(const BoundLeaf& leaf, const format::Cell& cell);
+  Verdict JudgeText(const BoundLeaf& leaf, const format::Cell& cell);
+  Verdict JudgeValues(const BoundLeaf& leaf, const format::Cell& cell);
+  bool AreSameValues(const BoundLeaf& leaf, const format::Cell& cell) const;
+  bool MatchesField(const BoundLeaf& leaf, std::string_view row);
+
+  const BoundNode& root_;
+  format::Cell row_put_;  // Of the row that Matches looks at.
+  std::string scratch_;
+  // Of the row that Matches looks at: several leaves may be over one multi-valued column.
+  format::ValueList values_;
+  const format::Cell* values_cell_ = nullptr;  // nullptr: of none.
+  const format::IndexColumnRecord* values_column_ = nullptr;
+  std::vector<const format::Cell*> joined_;  // Of the leaf that Matches looks at.
+  // Of the row that Matches looks at: whether its key has fields, and these.
+  std::optional<bool> has_fields_;
+  std::vector<std::string> fields_;
+  // Of conditions on families, if the row is given column by column.
+  std::vector<Several> families_;
+};
+
+BoundPredicate::BoundPredicate(std::unique_ptr<const BoundNode> root) : root_(std::move(root)) {}
+BoundPredicate::BoundPredicate(BoundPredicate&&) noexcept = default;
+BoundPredicate& BoundPredicate::operator=(BoundPredicate&&) noexcept = default;
+BoundPredicate::~BoundPredicate() = default;
+
+BoundPredicate BoundPredicate::Of(BoundNode root) {
+  return BoundPredicate(std::make_unique<const BoundNode>(std::move(root)));
+}
+
+BoundPredicate::Evaluator& BoundPredicate::evaluator() {
+  if (evaluator_ == nullptr) evaluator_ = std::make_unique<Evaluator>(*root_);
+  return *evaluator_;
+}
+
+Result<bool> BoundPredicate::Matches(std::string_view row, std::span<const format::Cell> cells) {
+  return evaluator().Matches(row, cells);
+}
+
+void BoundPredicate::BeginColumns() { evaluator().BeginColumns(); }
+
+Result<bool> BoundPredicate::AddColumn(std::span<const format::Cell> visible) {
+  return evaluator().AddColumn(visible);
+}
+
+format::KeyRange RangeOf(const std::string& value, const format::IndexColumnRecord& column) {
+  format::KeyRange range{.low = Encode(value, column), .high = std::nullopt};
+  range.high = format::Successor(range.low);
+  return range;
+}
+
 ColumnSet BoundPredicate::Columns() const {
   ColumnSet columns = NamedColumns();
   columns.Add(WholeFamilies());
@@ -121,7 +200,7 @@ ColumnSet BoundPredicate::Columns() const {
 
 ColumnSet BoundPredicate::NamedColumns() const {
   std::vector<std::pair<format::FamilyId, std::string_view>> names;
-  ForEachColumn(root_, [&names](const format::IndexColumnRecord& column) {
+  ForEachColumn(root(), [&names](const format::IndexColumnRecord& column) {
     if (!column.is_of_family()) names.emplace_back(column.family, column.qualifier);
   });
   std::sort(names.begin(), names.end());  // In rising order each is added at the end.
@@ -132,15 +211,16 @@ ColumnSet BoundPredicate::NamedColumns() const {
 
 ColumnSet BoundPredicate::WholeFamilies() const {
   ColumnSet families;
-  ForEachColumn(root_, [&families](const format::IndexColumnRecord& column) {
+  ForEachColumn(root(), [&families](const format::IndexColumnRecord& column) {
     if (column.is_of_family()) families.AddFamily(column.family);
   });
   return families;
 }
 
-bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root_); }
+bool BoundPredicate::MayAcceptAbsent() const { return NodeMayAcceptAbsent(root()); }
 
-Result<bool> BoundPredicate::Matches(std::string_view row, std::span<const format::Cell> cells) {
+Result<bool> BoundPredicate::Evaluator::Matches(std::string_view row,
+                                                std::span<const format::Cell> cells) {
   values_cell_ = nullptr;
   has_fields_.reset();
   row_put_ = format::RowKeyPut(row);
@@ -149,8 +229,8 @@ Result<bool> BoundPredicate::Matches(std::string_view row, std::span<const forma
   return matches;
 }
 
-Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row,
-                                     std::span<const format::Cell> cells) {
+Result<bool> BoundPredicate::Evaluator::Matches(const BoundNode& node, std::string_view row,
+                                                std::span<const format::Cell> cells) {
   if (node.kind != Kind::kLeaf) {
     const bool is_and = node.kind == Kind::kAnd;
     for (const BoundNode& child : node.children) {
@@ -173,14 +253,14 @@ Result<bool> BoundPredicate::Matches(const BoundNode& node, std::string_view row
 }
 
 // All fields are of one table, so one key is decoded once.
-bool BoundPredicate::MatchesField(const BoundLeaf& leaf, std::string_view row) {
+bool BoundPredicate::Evaluator::MatchesField(const BoundLeaf& leaf, std::string_view row) {
   if (!has_fields_.has_value()) has_fields_ = leaf.key_fields->Decode(row, &fields_);
   return *has_fields_ ? leaf.Accepts(fields_[leaf.field]) : leaf.accepts_null;
 }
 
 // The values of a column's versions, or of the columns of a family, are values of one column.
-Result<bool> BoundPredicate::MatchesSeveral(const BoundLeaf& leaf,
-                                            std::span<const format::Cell> cells) {
+Result<bool> BoundPredicate::Evaluator::MatchesSeveral(const BoundLeaf& leaf,
+                                                       std::span<const format::Cell> cells) {
   const auto known = std::ranges::find(families_, &leaf, &Several::leaf);
   if (known != families_.end()) return known->Matches();
   joined_.clear();
@@ -198,7 +278,7 @@ Result<bool> BoundPredicate::MatchesSeveral(const BoundLeaf& leaf,
   return several.Matches();
 }
 
-Status BoundPredicate::Add(const format::Cell& cell, Several* several) {
+Status BoundPredicate::Evaluator::Add(const format::Cell& cell, Several* several) {
   ASSIGN_OR_RETURN(const Verdict verdict, Judge(*several->leaf, cell));
   if (verdict == Verdict::kAbsent) return {};
   several->has_any = true;
@@ -207,19 +287,19 @@ Status BoundPredicate::Add(const format::Cell& cell, Several* several) {
   return {};
 }
 
-void BoundPredicate::ListFamilyLeaves(const BoundNode& node) {
+void BoundPredicate::Evaluator::ListFamilyLeaves(const BoundNode& node) {
   if (node.kind == Kind::kLeaf && !node.leaf.is_row_key && node.leaf.column.is_of_family()) {
     families_.emplace_back().leaf = &node.leaf;
   }
   for (const BoundNode& child : node.children) ListFamilyLeaves(child);
 }
 
-void BoundPredicate::BeginColumns() {
+void BoundPredicate::Evaluator::BeginColumns() {
   families_.clear();
   ListFamilyLeaves(root_);
 }
 
-Result<bool> BoundPredicate::AddColumn(std::span<const format::Cell> visible) {
+Result<bool> BoundPredicate::Evaluator::AddColumn(std::span<const format::Cell> visible) {
   bool goes_on = false;
   values_cell_ = nullptr;  // The cells may be where those of another column were.
   joined_.clear();
@@ -236,8 +316,8 @@ Result<bool> BoundPredicate::AddColumn(std::span<const format::Cell> visible) {
 }
 
 // A value that does not fit the type is absent. All bytes fit, at any length.
-Result<BoundPredicate::Verdict> BoundPredicate::Judge(const BoundLeaf& leaf,
-                                                      const format::Cell& cell) {
+Result<BoundPredicate::Evaluator::Verdict> BoundPredicate::Evaluator::Judge(
+    const BoundLeaf& leaf, const format::Cell& cell) {
   scratch_.clear();
   if (format::IsMultiValued(leaf.column)) return JudgeValues(leaf, cell);
   if (leaf.column.type == ColumnType::kText) return JudgeText(leaf, cell);
@@ -253,12 +333,13 @@ Result<BoundPredicate::Verdict> BoundPredicate::Judge(const BoundLeaf& leaf,
 }
 
 // Whether values_ are those of the cell, by the leaf's functions.
-bool BoundPredicate::AreSameValues(const BoundLeaf& leaf, const format::Cell& cell) const {
+bool BoundPredicate::Evaluator::AreSameValues(const BoundLeaf& leaf,
+                                              const format::Cell& cell) const {
   return values_cell_ == &cell && values_column_->functions == leaf.column.functions;
 }
 
-BoundPredicate::Verdict BoundPredicate::JudgeValues(const BoundLeaf& leaf,
-                                                    const format::Cell& cell) {
+BoundPredicate::Evaluator::Verdict BoundPredicate::Evaluator::JudgeValues(
+    const BoundLeaf& leaf, const format::Cell& cell) {
   if (!AreSameValues(leaf, cell)) {
     format::ValuesOfPut(leaf.column, cell, &values_, joined_);
     values_cell_ = &cell;
@@ -280,7 +361,8 @@ BoundPredicate::Verdict BoundPredicate::JudgeValues(const BoundLeaf& leaf,
   return has_any ? Of(leaf.every) : Verdict::kAbsent;
 }
 
-BoundPredicate::Verdict BoundPredicate::JudgeText(const BoundLeaf& leaf, const format::Cell& cell) {
+BoundPredicate::Evaluator::Verdict BoundPredicate::Evaluator::JudgeText(const BoundLeaf& leaf,
+                                                                        const format::Cell& cell) {
   std::string_view text = cell.value;
   if (!leaf.column.functions.empty()) {
     if (!format::ValueOfPut(leaf.column, cell, &scratch_, joined_)) return Verdict::kAbsent;

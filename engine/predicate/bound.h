@@ -24,7 +24,6 @@
 #include "format/registry/registered.h"
 #include "format/row_key/key_fields.h"
 #include "format/schema.h"
-#include "format/value_list.h"
 #include "index/key.h"
 #include "index/put_key.h"
 #include "tandem/predicate.h"
@@ -106,6 +105,9 @@ struct BindOptions {
 /// Threads: one at a time (it keeps scratch memory).
 class BoundPredicate {
  public:
+  BoundPredicate(BoundPredicate&&) noexcept;
+  BoundPredicate& operator=(BoundPredicate&&) noexcept;
+  ~BoundPredicate();
   /// Errors: kNotFound (family), kInvalidArgument (a literal that is not of its column's type: the
   /// message names both; a prefix of a column that is neither bytes nor text; a pattern that RE2
   /// does not take, too many patterns; an invalid predicate; a parameter without a value; a tuple
@@ -114,11 +116,7 @@ class BoundPredicate {
   static Result<BoundPredicate> Bind(const Predicate& predicate, const format::TableRecord& table,
                                      const BindOptions& options = {});
   /// A predicate that is made without text. Requires: `root` satisfies the rules of BoundNode.
-  static BoundPredicate Of(BoundNode root) {
-    BoundPredicate bound;
-    bound.root_ = std::move(root);
-    return bound;
-  }
+  static BoundPredicate Of(BoundNode root);
   /// Checks all but the values of parameters. Returns where these are used. Errors: as Bind.
   static Result<std::vector<ParameterUse>> FindParameters(const Predicate& predicate,
                                                           const format::TableRecord& table,
@@ -136,7 +134,7 @@ class BoundPredicate {
   /// columns would change nothing. Errors: those of Matches.
   Result<bool> AddColumn(std::span<const format::Cell> visible);
 
-  const BoundNode& root() const { return root_; }
+  const BoundNode& root() const { return *root_; }
   /// The columns that it reads: NamedColumns and WholeFamilies.
   ColumnSet Columns() const;
   ColumnSet NamedColumns() const;
@@ -147,41 +145,13 @@ class BoundPredicate {
   bool MayAcceptAbsent() const;
 
  private:
-  Result<bool> Matches(const BoundNode& node, std::string_view row,
-                       std::span<const format::Cell> cells);
-  /// What a version says of a condition.
-  enum class Verdict : uint8_t { kFalse, kTrue, kAbsent };
-  static Verdict Of(bool matches) { return matches ? Verdict::kTrue : Verdict::kFalse; }
-  /// What the cells of a row that were looked at say of a condition that several of them decide.
-  struct Several {
-    const BoundLeaf* leaf = nullptr;
-    bool has_any = false;         ///< That has a value.
-    std::optional<bool> decided;  ///< Whatever the others say.
+  class Evaluator;
+  explicit BoundPredicate(std::unique_ptr<const BoundNode> root);
+  Evaluator& evaluator();
 
-    bool Matches() const { return decided.value_or(has_any ? leaf->every : leaf->accepts_null); }
-  };
-  Status Add(const format::Cell& cell, Several* several);
-  Result<bool> MatchesSeveral(const BoundLeaf& leaf, std::span<const format::Cell> cells);
-  void ListFamilyLeaves(const BoundNode& node);
-  Result<Verdict> Judge(const BoundLeaf& leaf, const format::Cell& cell);
-  Verdict JudgeText(const BoundLeaf& leaf, const format::Cell& cell);
-  Verdict JudgeValues(const BoundLeaf& leaf, const format::Cell& cell);
-  bool AreSameValues(const BoundLeaf& leaf, const format::Cell& cell) const;
-  bool MatchesField(const BoundLeaf& leaf, std::string_view row);
-
-  BoundNode root_;
-  format::Cell row_put_;  // Of the row that Matches looks at.
-  std::string scratch_;
-  // Of the row that Matches looks at: several leaves may be over one multi-valued column.
-  format::ValueList values_;
-  const format::Cell* values_cell_ = nullptr;  // nullptr: of none.
-  const format::IndexColumnRecord* values_column_ = nullptr;
-  std::vector<const format::Cell*> joined_;  // Of the leaf that Matches looks at.
-  // Of the row that Matches looks at: whether its key has fields, and these.
-  std::optional<bool> has_fields_;
-  std::vector<std::string> fields_;
-  // Of conditions on families, if the row is given column by column.
-  std::vector<Several> families_;
+  // Behind pointers: a query moves them several times, and may come to no row.
+  std::unique_ptr<const BoundNode> root_;
+  std::unique_ptr<Evaluator> evaluator_;  // Null until a row is looked at.
 };
 
 /// Whether a condition in the tree is on the row key, or on a part of it.
@@ -205,5 +175,7 @@ ColumnType TextType(ColumnType type);
 /// first one, ascending, disjoint. Requires: `column` has the leaf's type, in either direction.
 std::vector<format::KeyRange> RangesOf(const BoundLeaf& leaf,
                                        const format::IndexColumnRecord& column);
+/// The same of one value, keyed as in ValueBound.
+format::KeyRange RangeOf(const std::string& value, const format::IndexColumnRecord& column);
 
 }  // namespace tandem::engine

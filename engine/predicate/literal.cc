@@ -84,13 +84,16 @@ std::string_view WithoutPlus(std::string_view text) {
 
 Result<Literal> ReadLiteral(const format::IndexColumnRecord& column, std::string_view text) {
   if (ComparesAsBytes(column.type)) return Literal{std::string(text)};
-  format::IndexColumnRecord ascending = column;
-  ascending.type = TextType(column.type);
-  ascending.descending = false;
-  if (ascending.type != ColumnType::kBool) text = WithoutPlus(text);
+  const ColumnType type = TextType(column.type);
+  if (type != ColumnType::kBool) text = WithoutPlus(text);
   Literal literal;
-  const Status status = format::AppendIndexKey(ascending, text, &literal.key);
-  if (status.ok()) return literal;
+  format::IndexColumnRecord of_type;  // The column's name is for messages, and takes a copy.
+  of_type.type = type;
+  if (format::AppendKeyIfFits(of_type, text, &literal.key)) return literal;
+  format::IndexColumnRecord ascending = column;
+  ascending.type = type;
+  ascending.descending = false;
+  const Status status = format::CheckIndexValue(ascending, text);
   const bool is_integer = ascending.type == ColumnType::kInt64 ||
                           ascending.type == ColumnType::kUint64 ||
                           ascending.type == ColumnType::kTimestamp;

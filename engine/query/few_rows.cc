@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
+#include "engine/predicate/literal.h"
 #include "engine/query/access_paths.h"
 #include "engine/query/query.h"
 #include "engine/source/ordinal_set.h"
@@ -37,14 +39,29 @@ struct Place {
   uint32_t slot = 0;
 };
 
+/// What is looked up, and where.
+struct Sought {
+  const format::IndexRecord* index = nullptr;
+  std::vector<format::KeyRange> ranges;
+};
+
+std::optional<Sought> SoughtBy(const BoundNode& root, const format::TableRecord& table) {
+  if (root.kind != BoundNode::Kind::kLeaf || root.leaf.accepts_null) return std::nullopt;
+  const format::IndexRecord* const index =
+      AccessPathFinder::IndexFor(table, root.leaf, [](const format::IndexRecord& candidate) {
+        return candidate.state != format::IndexState::kDropping && !candidate.needs_order();
+      });
+  if (index == nullptr) return std::nullopt;
+  return Sought{index, RangesOf(root.leaf, index->columns[0])};
+}
+
 class Finder {
  public:
-  Finder(const TableView& view, const BoundPredicate& predicate)
-      : view_(view), root_(predicate.root()) {}
+  Finder(const TableView& view, Sought sought)
+      : view_(view), index_(sought.index), ranges_(std::move(sought.ranges)) {}
 
   /// Steps 1 to 3. False: the query has to be planned.
   bool Find() {
-    if (!FindIndex()) return false;
     for (const std::shared_ptr<const RegionVersion>& region : view_.regions) {
       for (const FileSlice& slice : region->files) {
         const Result<bool> is_known = AddHits(*region, slice);
@@ -69,17 +86,6 @@ class Finder {
   const std::string& index_name() const { return index_->name; }
 
  private:
-  bool FindIndex() {
-    if (root_.kind != BoundNode::Kind::kLeaf || root_.leaf.accepts_null) return false;
-    index_ =
-        AccessPathFinder::IndexFor(*view_.table, root_.leaf, [](const format::IndexRecord& index) {
-          return index.state != format::IndexState::kDropping && !index.needs_order();
-        });
-    if (index_ == nullptr) return false;
-    ranges_ = RangesOf(root_.leaf, index_->columns[0]);
-    return true;
-  }
-
   bool IsSeen(const Memstore& memstore) const {
     return !memstore.empty() && format::IsSeenAt(memstore.min_sequence(), view_.point.sequence);
   }
@@ -189,9 +195,8 @@ class Finder {
   }
 
   const TableView& view_;
-  const BoundNode& root_;
-  const format::IndexRecord* index_ = nullptr;
-  std::vector<format::KeyRange> ranges_;
+  const format::IndexRecord* const index_;
+  const std::vector<format::KeyRange> ranges_;
   const RegionVersion* region_ = nullptr;  // The one with rows,
   const FileSlice* slice_ = nullptr;       // and its file.
   std::vector<uint32_t> ordinals_;
@@ -199,9 +204,32 @@ class Finder {
   std::vector<Place> places_;
 };
 
+/// A bound predicate, or what makes one: seldom is it needed.
+class LatePredicate {
+ public:
+  explicit LatePredicate(BoundPredicate predicate) : bound_(std::move(predicate)) {}
+  LatePredicate(std::shared_ptr<const PreparedLookup> lookup, std::string value)
+      : lookup_(std::move(lookup)), value_(std::move(value)) {}
+
+  BoundPredicate Take() {
+    if (bound_.has_value()) return *std::move(bound_);
+    BoundNode node;
+    node.kind = BoundNode::Kind::kLeaf;
+    node.leaf = lookup_->leaf;
+    const ValueBound value{value_, /*inclusive=*/true};
+    node.leaf.values = ValueSet({{value, value}});
+    return BoundPredicate::Of(std::move(node));
+  }
+
+ private:
+  std::optional<BoundPredicate> bound_;
+  std::shared_ptr<const PreparedLookup> lookup_;  // Null: it is bound.
+  std::string value_;                             // As ValueBound has keys.
+};
+
 class FewRows final : public RowSource {
  public:
-  FewRows(const QueryRequest& request, BoundPredicate predicate, TableView view, Finder* found)
+  FewRows(const QueryRequest& request, LatePredicate predicate, TableView view, Finder* found)
       : resources_(request.resources),
         limit_(request.query.limit),
         predicate_(std::move(predicate)),
@@ -250,7 +278,7 @@ class FewRows final : public RowSource {
     QueryRequest request{resources_, options_, unused, query};
     request.trace = trace_;
     ASSIGN_OR_RETURN(std::unique_ptr<RowSource> planned,
-                     OpenPlanned(request, std::move(predicate_), std::move(view_)));
+                     OpenPlanned(request, predicate_.Take(), std::move(view_)));
     rest_.emplace(std::move(planned));
     RowView row;
     for (size_t i = 0; i < at_; ++i) {
@@ -287,7 +315,7 @@ class FewRows final : public RowSource {
   const ReadResources resources_;
   ReadOptions options_;
   const uint64_t limit_;
-  BoundPredicate predicate_;
+  LatePredicate predicate_;
   TableView view_;
   const base::Cancellation cancellation_;
   const std::shared_ptr<ReadTrace> trace_;  // Null: nothing is noted.
@@ -299,17 +327,62 @@ class FewRows final : public RowSource {
   std::optional<RowReader> rest_;
 };
 
+std::unique_ptr<RowSource> Open(const QueryRequest& request, LatePredicate predicate,
+                                TableView* view, Finder* found) {
+  if (request.resources.index_reads != nullptr) {
+    request.resources.index_reads->Count(view->table->id, found->index());
+  }
+  return std::make_unique<FewRows>(request, std::move(predicate), std::move(*view), found);
+}
+
+// Whether all that a run restricts the rows by is its predicate.
+bool IsPredicateAlone(const QueryRequest& request) {
+  return request.query.ranges.empty() && request.global == nullptr;
+}
+
+// Keeps the lookup for the next runs if these differ in the value alone. Whether a partial index
+// serves depends on the value.
+void KeepLookup(const QueryRequest& request, const TableView& view, const BoundNode& root,
+                const format::IndexRecord& index) {
+  const Predicate& asked = request.predicate;
+  if (request.lookup == nullptr || asked.kind() != Predicate::Kind::kEqual) return;
+  const bool has_parameter = asked.parameters().size() == 1 && asked.parameters()[0] != 0;
+  if (!has_parameter || !IsPredicateAlone(request) || index.where.has_value()) return;
+  if (root.leaf.key_fields != nullptr) return;
+  PreparedLookup lookup{view.table, &index, root.leaf, asked.parameters()[0]};
+  lookup.leaf.values = ValueSet();
+  *request.lookup = std::make_shared<const PreparedLookup>(std::move(lookup));
+}
+
 }  // namespace
+
+std::optional<std::unique_ptr<RowSource>> LookUpFewRows(const QueryRequest& request,
+                                                        TableView* view) {
+  if (request.lookup == nullptr || *request.lookup == nullptr) return std::nullopt;
+  const PreparedLookup& lookup = **request.lookup;
+  if (lookup.table != view->table || !IsPredicateAlone(request)) return std::nullopt;
+  if (!IsUsual(request, *view)) return std::nullopt;
+  const std::optional<std::string>& text = (*request.values)[lookup.parameter - 1];
+  if (!text.has_value()) return std::nullopt;
+  Result<Literal> literal = ReadLiteral(lookup.leaf.column, *text);
+  if (!literal.has_value() || !literal->is_value) return std::nullopt;
+  Sought sought{lookup.index, {}};
+  sought.ranges.push_back(RangeOf(literal->key, lookup.index->columns[0]));
+  Finder finder(*view, std::move(sought));
+  if (!finder.Find()) return nullptr;
+  return Open(request, LatePredicate(*request.lookup, std::move(literal->key)), view, &finder);
+}
 
 std::unique_ptr<RowSource> OpenFewRows(const QueryRequest& request, BoundPredicate* predicate,
                                        TableView* view) {
   if (!IsUsual(request, *view)) return nullptr;
-  Finder finder(*view, *predicate);
+  std::optional<Sought> sought = SoughtBy(predicate->root(), *view->table);
+  if (!sought.has_value()) return nullptr;
+  const format::IndexRecord& index = *sought->index;
+  Finder finder(*view, *std::move(sought));
   if (!finder.Find()) return nullptr;
-  if (request.resources.index_reads != nullptr) {
-    request.resources.index_reads->Count(view->table->id, finder.index());
-  }
-  return std::make_unique<FewRows>(request, std::move(*predicate), std::move(*view), &finder);
+  KeepLookup(request, *view, predicate->root(), index);
+  return Open(request, LatePredicate(std::move(*predicate)), view, &finder);
 }
 
 }  // namespace tandem::engine

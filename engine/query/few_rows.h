@@ -12,16 +12,33 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "engine/predicate/bound.h"
 #include "engine/query/request.h"
 #include "engine/read/row_source.h"
 #include "engine/region/view.h"
+#include "format/schema.h"
 
 namespace tandem::engine {
 
 inline constexpr size_t kFewRowsMax = 64;
+
+/// The predicate of a prepared query that is `column = ?` alone, bound but for the value, and the
+/// index that it is looked up in: one run of the query leaves them to the next ones.
+struct PreparedLookup {
+  std::shared_ptr<const format::TableRecord> table;  ///< That it is bound to.
+  const format::IndexRecord* index = nullptr;
+  BoundLeaf leaf;  ///< Without a value.
+  uint32_t parameter = 0;
+};
+
+/// The rows of a prepared query whose lookup is kept, as OpenFewRows would return them. nullopt:
+/// none is kept, or it does not serve this run.
+std::optional<std::unique_ptr<RowSource>> LookUpFewRows(const QueryRequest& request,
+                                                        TableView* view);
 
 /// The rows of the query in key order; nullptr: it has to be planned, which also reports what is
 /// wrong with it. Takes `*predicate`, which is bound to the view's table, and `*view` if it does

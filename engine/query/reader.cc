@@ -18,9 +18,13 @@ Result<std::unique_ptr<RowSource>> ScanRows(const ScanRequest& request, TableVie
 }
 
 Result<std::unique_ptr<RowSource>> QueryRows(const QueryRequest& request, TableView view) {
+  std::optional<std::unique_ptr<RowSource>> found = LookUpFewRows(request, &view);
+  if (found.has_value() && *found != nullptr) return *std::move(found);
   ASSIGN_OR_RETURN(BoundPredicate predicate, BindQuery(request, *view.table));
-  std::unique_ptr<RowSource> few = OpenFewRows(request, &predicate, &view);
-  if (few != nullptr) return few;
+  if (!found.has_value()) {
+    std::unique_ptr<RowSource> few = OpenFewRows(request, &predicate, &view);
+    if (few != nullptr) return few;
+  }
   return OpenPlanned(request, std::move(predicate), std::move(view));
 }
 

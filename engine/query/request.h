@@ -29,6 +29,7 @@ struct GlobalRows {
 };
 
 class ExpressionRead;
+struct PreparedLookup;
 
 /// Lifetime: that of the call it is passed to.
 struct QueryRequest {
@@ -45,6 +46,9 @@ struct QueryRequest {
   std::shared_ptr<const GlobalRows> global = nullptr;  ///< Null: the table has no global index.
   std::shared_ptr<ReadTrace> trace = nullptr;          ///< Notes its reads; null: nothing does.
   const ExpressionRead* expressions = nullptr;  ///< Of the query; null: rows are returned as read.
+  /// Where a prepared query keeps what few rows are found by (engine/query/few_rows.h); null: it
+  /// was not prepared.
+  std::shared_ptr<const PreparedLookup>* lookup = nullptr;
 
   ReadLimits Limits() const {
     return limits.has_value() ? *limits : ReadLimits::Of(options, resources.clock);

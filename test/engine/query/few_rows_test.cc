@@ -48,6 +48,36 @@ class Rows {
     if (source == nullptr) return std::nullopt;
     return Drain(std::move(source));
   }
+  /// A run of the prepared query `a = ?1` by what is kept of an earlier one; nullopt: nothing is, or
+  /// it does not serve this run.
+  std::optional<std::vector<ModelRow>> FewByLookup(const engine::ParameterValues& values,
+                                                   const QueryOptions& query = {},
+                                                   size_t moment = 0) {
+    engine::TableView view = View(moment);
+    const engine::ReadResources resources = world_.resources();
+    const ReadOptions options;
+    engine::QueryRequest request{resources, options, kPrepared, query, &values};
+    request.lookup = &lookup_;
+    auto found = engine::LookUpFewRows(request, &view);
+    if (!found.has_value()) return std::nullopt;
+    BOOST_REQUIRE(*found != nullptr);
+    return Drain(*std::move(found));
+  }
+  /// Runs the query once, prepared.
+  bool KeepsLookup(const Predicate& prepared, const std::string& value,
+                   const QueryOptions& query = {}) {
+    Drain(engine::ScanRows(world_.resources(), View(0), {}, {}));
+    lookup_ = nullptr;
+    const engine::ParameterValues values{value};
+    const engine::ReadResources resources = world_.resources();
+    const ReadOptions options;
+    engine::QueryRequest request{resources, options, prepared, query, &values};
+    request.lookup = &lookup_;
+    auto source = engine::QueryRows(request, View(0));
+    BOOST_REQUIRE(source.has_value());
+    Drain(*std::move(source));
+    return lookup_ != nullptr;
+  }
   std::vector<ModelRow> Planned(const Predicate& predicate) {
     return Drain(
         engine::QueryRows(world_.resources(), View(0), {}, predicate, {.use_index = "by_a"}));
@@ -57,7 +87,10 @@ class Rows {
  private:
   engine::TableView View(size_t moment) { return world_.View(world_.Moments()[moment]); }
 
+  static inline const Predicate kPrepared = Predicate::Equal("a", Parameter(1));
+
   ReadWorld world_;
+  std::shared_ptr<const engine::PreparedLookup> lookup_;
 };
 
 const Predicate kOne = Predicate::Equal("a", "1");
@@ -166,6 +199,52 @@ BOOST_AUTO_TEST_CASE(ARowThatIsNotPlainIsReadByAPlan) {
   BOOST_REQUIRE(few.has_value());
   BOOST_TEST(few->size() == 3u);
   BOOST_TEST((*few == rows.Planned(kOne)));
+}
+
+BOOST_AUTO_TEST_CASE(APreparedQueryKeepsItsLookup) {
+  Rows rows;
+  Load(&rows);
+  BOOST_TEST(!rows.FewByLookup({"1"}).has_value());  // None is kept yet.
+  BOOST_REQUIRE(rows.KeepsLookup(Predicate::Equal("a", Parameter(1)), "2"));
+  for (const char* value : {"1", "2", "3", ""}) {
+    const auto found = rows.FewByLookup({value});
+    BOOST_REQUIRE(found.has_value());
+    BOOST_TEST((*found == rows.Planned(Predicate::Equal("a", value))));
+  }
+  const auto first = rows.FewByLookup({"1"}, {.limit = 1});
+  BOOST_TEST((first.has_value() && first->size() == 1));
+  BOOST_TEST(!rows.FewByLookup({std::nullopt}).has_value());
+  BOOST_TEST(!rows.FewByLookup({"1"}, {.no_index = true}).has_value());
+  BOOST_TEST(!rows.FewByLookup({"1"}, {.ranges = {{.start = "q"}}}).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(ALookupIsOfAnEqualityWithAParameter) {
+  Rows rows;
+  Load(&rows);
+  BOOST_TEST(!rows.KeepsLookup(kOne, "1"));
+  BOOST_TEST(!rows.KeepsLookup(Predicate::Less("a", Parameter(1)), "2"));
+  BOOST_TEST(!rows.KeepsLookup(Predicate::NotEqual("a", Parameter(1)), "2"));
+  BOOST_TEST(!rows.KeepsLookup(Predicate::Not(Predicate::Equal("a", Parameter(1))), "2"));
+  BOOST_TEST(!rows.KeepsLookup(Predicate::Equal("b", Parameter(1)), "x"));
+  const Predicate one = Predicate::Equal("a", Parameter(1));
+  BOOST_TEST(!rows.KeepsLookup(one, "1", {.ranges = {{.start = "q"}}}));
+  BOOST_TEST(!rows.KeepsLookup(one, "1", {.use_index = "by_a"}));
+  BOOST_TEST(rows.KeepsLookup(one, "1"));
+}
+
+// The plan's predicate is made of the lookup.
+BOOST_AUTO_TEST_CASE(ALookupThatMeetsARowThatIsNotPlainIsPlanned) {
+  Rows rows;
+  Load(&rows);
+  rows.Put("qq", "a", "1");
+  rows.Put("qq", "b", std::string(kOverflowBytes, 'b'));
+  rows.Flush();
+  rows.Merge();
+  BOOST_REQUIRE(rows.KeepsLookup(Predicate::Equal("a", Parameter(1)), "2"));
+  const auto found = rows.FewByLookup({"1"});
+  BOOST_REQUIRE(found.has_value());
+  BOOST_TEST(found->size() == 3u);
+  BOOST_TEST((*found == rows.Planned(kOne)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
