@@ -4,6 +4,7 @@
 
 #include "base/status_macros.h"
 #include "format/hash.h"
+#include "format/row/block_places.h"
 #include "store_file/store_file_impl.h"
 
 namespace tandem::format {
@@ -53,10 +54,11 @@ Result<std::vector<uint64_t>> StoreFile::MakeKeyHashes() const {
   std::vector<uint64_t> hashes;
   hashes.reserve(row_count());
   ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
-  RETURN_IF_ERROR(carrier->LoadBlocks());
+  BlockPlaces places(*carrier);
   std::string key;
   for (uint32_t block = 0; block < carrier->block_count(); ++block) {
-    ASSIGN_OR_RETURN(const RowBlockRef rows, carrier->ReadRowsUncached(block));
+    ASSIGN_OR_RETURN(const DataBlock place, places.MoveTo(block));
+    ASSIGN_OR_RETURN(const RowBlockRef rows, carrier->ReadRowsUncached(place));
     for (uint32_t slot = 0; slot < rows->row_count(); ++slot) {
       RETURN_IF_ERROR(rows->Key(slot, &key));
       hashes.push_back(RowHash(key, table().hash_secret));

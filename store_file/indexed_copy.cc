@@ -23,6 +23,7 @@
 #include "format/corruption.h"
 #include "format/file_header.h"
 #include "format/registry/registered.h"
+#include "format/row/block_places.h"
 #include "format/row/wide_row.h"
 #include "index/entries.h"
 #include "index/section_writer.h"
@@ -99,16 +100,17 @@ class FamilyCollector {
  public:
   // `data` may be null: no row has cells of the family.
   FamilyCollector(const TableRecord& table, FamilyId family, const DataSection* data)
-      : table_(table), family_(family), data_(data) {}
+      : table_(table), family_(family), data_(data) {
+    if (data != nullptr) places_.emplace(*data);
+  }
 
   FamilyId family() const { return family_; }
   /// Requires: its columns are of the family.
   void Add(const IndexRecord& index, IndexSectionWriter* entries);
-  Status Begin();
   /// The stored bytes of a block of the data section, which may be the family's next.
   Status Visit(uint64_t offset, std::string_view stored);
   /// Requires: all blocks were visited. Errors: kCorruption when the family has others.
-  Status End() const;
+  Status End();
   const std::vector<ColumnTimes>& times() const { return times_; }
 
  private:
@@ -123,6 +125,7 @@ class FamilyCollector {
   bool reads_all_ = false;            // All columns of the family.
   std::vector<IndexSectionWriter*> entries_;
   std::vector<ColumnTimes> times_;  // Of the columns with Puts, in no order.
+  std::optional<BlockPlaces> places_;
   uint32_t next_block_ = 0;
   // Of the current row.
   std::string key_;
@@ -147,25 +150,24 @@ void FamilyCollector::Add(const IndexRecord& index, IndexSectionWriter* entries)
   for (const IncludedColumnRecord& column : index.included) add(column.qualifier);
 }
 
-Status FamilyCollector::Begin() { return data_ == nullptr ? Status() : data_->LoadBlocks(); }
-
 Status FamilyCollector::Visit(uint64_t offset, std::string_view stored) {
   if (data_ == nullptr || next_block_ == data_->block_count()) return {};
-  const BlockHandle handle = data_->BlockAt(next_block_).handle;
-  if (handle.offset != offset) return {};
-  if (handle.stored_bytes != stored.size()) {
+  ASSIGN_OR_RETURN(const DataBlock place, places_->MoveTo(next_block_));
+  if (place.handle.offset != offset) return {};
+  if (place.handle.stored_bytes != stored.size()) {
     return data_->blocks().Corrupt(
-        offset, Mismatch("stored size of block", handle.stored_bytes, stored.size()));
+        offset, Mismatch("stored size of block", place.handle.stored_bytes, stored.size()));
   }
-  ASSIGN_OR_RETURN(const RowBlockRef rows, data_->DecodeRows(next_block_++, stored));
+  ++next_block_;
+  ASSIGN_OR_RETURN(const RowBlockRef rows, data_->DecodeRows(place, stored));
   for (uint32_t slot = 0; slot < rows->row_count(); ++slot) RETURN_IF_ERROR(AddRow(rows, slot));
   return {};
 }
 
-Status FamilyCollector::End() const {
+Status FamilyCollector::End() {
   if (data_ == nullptr || next_block_ == data_->block_count()) return {};
-  return data_->blocks().Corrupt(data_->BlockAt(next_block_).handle.offset,
-                                 "no block where the block index has one");
+  ASSIGN_OR_RETURN(const DataBlock place, places_->MoveTo(next_block_));
+  return data_->blocks().Corrupt(place.handle.offset, "no block where the block index has one");
 }
 
 Status FamilyCollector::AddRow(const RowBlockRef& rows, uint32_t slot) {
@@ -257,7 +259,7 @@ Result<StoreFileSummary> Copier::Run(const CopyPlan& plan, FileHeader header) {
   RETURN_IF_ERROR(out_.AppendRaw(bytes));
   RETURN_IF_ERROR(BeginCollecting(plan.collected));
   for (const SectionEntry& section : plan.copied) RETURN_IF_ERROR(CopySection(section));
-  for (const FamilyCollector& family : families_) RETURN_IF_ERROR(family.End());
+  for (FamilyCollector& family : families_) RETURN_IF_ERROR(family.End());
   RETURN_IF_ERROR(Passed(kStepBytes));
   return WriteRest(plan);
 }
@@ -273,7 +275,6 @@ Status Copier::BeginCollecting(const std::vector<const IndexRecord*>& indexes) {
       ASSIGN_OR_RETURN(const DataSection* data, from_.Family(column.family));
       families_.emplace_back(*spec_.table, column.family, data);
       family = std::prev(families_.end());
-      RETURN_IF_ERROR(family->Begin());
     }
     family->Add(*index, collected_.back().get());
   }

@@ -145,7 +145,7 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_vie
   ASSIGN_OR_RETURN(const uint32_t place, carrier->BlockOfKey(key));
   if (hashes.empty()) return FindByKey(*carrier, place, key);
   const TaggedHashes& tagged = impl_->key_hashes.loaded()->value;
-  const DataBlock block = carrier->BlockAt(place);
+  ASSIGN_OR_RETURN(const DataBlock block, carrier->BlockAt(place));
   __builtin_prefetch(tagged.tags.data() + block.first);
   carrier->PrefetchRows(place);
   for (uint32_t from = 0; from < block.count;) {
@@ -193,7 +193,7 @@ Status StoreFile::FindEachByHash(std::span<const HashedKey> keys, std::vector<ui
     const size_t count = std::min(keys.size(), kTogether);
     for (size_t i = 0; i < count; ++i) {
       ASSIGN_OR_RETURN(place, carrier->BlockOfKey(keys[i].bytes, place));
-      blocks[i] = carrier->BlockAt(place);
+      ASSIGN_OR_RETURN(blocks[i], carrier->BlockAt(place));
       Prefetch(hashes.subspan(blocks[i].first, blocks[i].count));
     }
     for (size_t i = 0; i < count; ++i) {

@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "format/block/section_table.h"
 #include "format/file_window.h"
+#include "format/row/block_places.h"
 #include "format/row/data_section.h"
 #include "format/row/wide_row.h"
 
@@ -56,7 +57,8 @@ class RowStream::Cursor {
         end_(data->RankOf(rows.high)),
         read_bytes_(read_bytes),
         pages_(pages),
-        window_(&data->blocks().file(), 0, read_bytes) {
+        window_(&data->blocks().file(), 0, read_bytes),
+        places_(*data) {
     window_.set_charge(data->blocks().Charge(base::MemoryPart::kFileWindows, 0));
   }
 
@@ -94,27 +96,31 @@ class RowStream::Cursor {
   /// it needs none, or has not begun.
   uint64_t needed_from() const {
     if (block_ == nullptr) return UINT64_MAX;
-    if (is_on_row_) return data_->BlockAt(number_).handle.offset;
-    return number_ + 1 < end_block_ ? data_->BlockAt(number_ + 1).handle.offset : UINT64_MAX;
+    return is_on_row_ ? place_.handle.offset : next_offset_;
   }
   Status Corrupt(std::string_view what) const {
-    return data_->blocks().Corrupt(data_->BlockAt(number_).handle.offset, what);
+    return data_->blocks().Corrupt(place_.handle.offset, what);
   }
 
  private:
   Status LoadBlock() {
     if (block_ == nullptr) {
-      RETURN_IF_ERROR(FindBlocks());
+      ASSIGN_OR_RETURN(place_, places_.MoveToPosition(next_));
     } else {
-      ++number_;
+      ASSIGN_OR_RETURN(place_, places_.MoveTo(place_.number + 1));
     }
-    const BlockHandle handle = data_->BlockAt(number_).handle;
-    if (handle.offset + handle.stored_bytes > run_end_) FindRun();
+    next_offset_ = UINT64_MAX;
+    if (place_.first + place_.count < end_) {
+      ASSIGN_OR_RETURN(const DataBlock next, places_.At(place_.number + 1));
+      next_offset_ = next.handle.offset;
+    }
+    const BlockHandle handle = place_.handle;
+    if (handle.offset + handle.stored_bytes > run_end_) RETURN_IF_ERROR(FindRun());
     LookAtPages(handle);
     ASSIGN_OR_RETURN(const std::string_view stored,
                      window_.Read(handle.offset, handle.stored_bytes));
     previous_block_ = std::move(block_);
-    ASSIGN_OR_RETURN(block_, data_->DecodeRows(number_, stored));
+    ASSIGN_OR_RETURN(block_, data_->DecodeRows(place_, stored));
     ++blocks_read_;
     return {};
   }
@@ -126,25 +132,19 @@ class RowStream::Cursor {
     was_cached_ = pages_->WereCached(handle.offset, handle.stored_bytes);
   }
 
-  Status FindBlocks() {
-    ASSIGN_OR_RETURN(number_, data_->BlockOf(next_));
-    ASSIGN_OR_RETURN(const uint32_t last, data_->BlockOf(end_ - 1, number_));
-    end_block_ = last + 1;
-    return data_->index().LoadBlocks(number_, end_block_);
-  }
-
   // Extends the window over the adjacent blocks from the current one on.
-  void FindRun() {
-    const uint64_t begin = data_->BlockAt(number_).handle.offset;
-    run_end_ = begin;
-    for (uint32_t block = number_; block < end_block_; ++block) {
-      const BlockHandle handle = data_->BlockAt(block).handle;
-      const uint64_t end = handle.offset + handle.stored_bytes;
-      const bool joins = handle.offset == AlignUp(run_end_, kBlockAlignment);
-      if (block > number_ && (!joins || end - begin > read_bytes_)) break;
+  Status FindRun() {
+    const uint64_t begin = place_.handle.offset;
+    run_end_ = begin + place_.handle.stored_bytes;
+    for (DataBlock last = place_; last.first + last.count < end_;) {
+      ASSIGN_OR_RETURN(last, places_.At(last.number + 1));
+      const uint64_t end = last.handle.offset + last.handle.stored_bytes;
+      const bool joins = last.handle.offset == AlignUp(run_end_, kBlockAlignment);
+      if (!joins || end - begin > read_bytes_) break;
       run_end_ = end;
     }
     window_.set_limit(run_end_);
+    return {};
   }
 
   const DataSection* data_;
@@ -154,8 +154,9 @@ class RowStream::Cursor {
   PassedPages* const pages_;
   FileWindow window_;
   uint64_t run_end_ = 0;
-  uint32_t number_ = 0;
-  uint32_t end_block_ = 0;  // After the last one.
+  BlockPlaces places_;
+  DataBlock place_;                    // Of the current block.
+  uint64_t next_offset_ = UINT64_MAX;  // Of the block after it; UINT64_MAX: that is not needed.
   RowBlockRef block_;
   RowBlockRef previous_block_;  // Keeps the cells of the previous row alive.
   uint32_t slot_ = 0;

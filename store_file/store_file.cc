@@ -53,14 +53,23 @@ const std::vector<FamilyId>& StoreFile::families() const { return impl_->familie
 
 Result<bool> StoreFile::MayContain(uint64_t hash) {
   ASSIGN_OR_RETURN(const BloomFilter* filter, Filter());
-  return filter->MayContain(hash);
+  return filter == nullptr || filter->MayContain(hash);
+}
+
+Result<BloomFilter> StoreFile::ReadFilter() const {
+  return BloomFilter::Read(impl_->blocks, impl_->Section(SectionKind::kFilter));
 }
 
 Result<const BloomFilter*> StoreFile::Filter() {
   using Loaded = base::Charged<BloomFilter>;
+  if (const Loaded* loaded = impl_->filter.loaded(); loaded != nullptr) return &loaded->value;
   const BlockFile& blocks = impl_->blocks;
+  const uint64_t stored_bytes = impl_->Section(SectionKind::kFilter).size_bytes;
+  if (!blocks.Fits(base::MemoryPart::kFilters, stored_bytes)) {
+    return static_cast<const BloomFilter*>(nullptr);
+  }
   ASSIGN_OR_RETURN(const Loaded* loaded, impl_->filter.Get([&]() -> Result<Loaded> {
-    Result<BloomFilter> filter = BloomFilter::Read(blocks, impl_->Section(SectionKind::kFilter));
+    Result<BloomFilter> filter = ReadFilter();
     if (!filter && GoesOnWithout(SectionKind::kFilter, {}, filter.error())) filter = MakeFilter();
     if (!filter) return filter.error();
     const uint64_t bytes = filter->size_bytes();

@@ -123,10 +123,13 @@ class StoreFile {
   /// Appends to `*ordinals` the rows of those keys, ascending, that are here: as FindByHash, for
   /// many. Errors: kCorruption, kIoError.
   Status FindEachByHash(std::span<const HashedKey> keys, std::vector<uint32_t>* ordinals);
-  /// False: the row is certainly not here. Loads the filter on first use.
+  /// False: the row is certainly not here. Loads the filter on first use, if it fits.
   Result<bool> MayContain(uint64_t hash);
-  /// The filter itself, for probes of many hashes at once. Loaded on first use, kept.
+  /// The filter itself, for probes of many hashes at once. Loaded on first use, kept. nullptr:
+  /// together with what else is kept of files it does not fit in memory (BlockCache::Fits).
   Result<const BloomFilter*> Filter();
+  /// The filter as it is stored, not kept. Errors: kCorruption, kIoError.
+  Result<BloomFilter> ReadFilter() const;
   /// Keyed hashes of all rows by ordinal. Loaded on first use, kept. Empty: together with those of
   /// other files they do not fit in their share of memory (BlockCache::Fits); see
   /// KeyHashesReader.

@@ -36,7 +36,8 @@ class NewerRows {
   }
 
   virtual uint32_t block_count() const = 0;
-  virtual Block BlockAt(uint32_t block) const = 0;
+  /// Blocks are asked for in order. Errors: kCorruption, kIoError.
+  virtual Result<Block> BlockAt(uint32_t block) = 0;
   /// Moves to a block. Errors: kCorruption, kIoError.
   virtual Status Enter(uint32_t block) = 0;
   /// The key of the row at `slot` of the block. Requires: slots ascend within a block. Errors:

@@ -10,6 +10,7 @@
 #include "engine/source/candidates.h"
 #include "format/cell/projection.h"
 #include "format/file_window.h"
+#include "format/row/block_places.h"
 #include "index/entries.h"
 
 namespace tandem::engine {
@@ -22,9 +23,9 @@ class FileRows final : public NewerRows {
 
   Status Open();
   uint32_t block_count() const override { return carrier_->block_count(); }
-  Block BlockAt(uint32_t block) const override {
-    const format::DataBlock place = carrier_->BlockAt(block);
-    return {place.first, place.count};
+  Result<Block> BlockAt(uint32_t block) override {
+    ASSIGN_OR_RETURN(place_, places_->MoveTo(block));
+    return Block{place_.first, place_.count};
   }
   Status Enter(uint32_t block) override;
   Result<std::string_view> Key(uint32_t slot) override;
@@ -65,6 +66,8 @@ class FileRows final : public NewerRows {
   const format::Bitmap* clean_ = nullptr;  // nullptr: every row is clean.
   std::vector<Family> families_;           // Fixed once projections refer to it.
   const format::DataSection* carrier_ = nullptr;
+  std::optional<format::BlockPlaces> places_;  // Of its blocks,
+  format::DataBlock place_;                    // and where the current one is.
   std::optional<format::FileWindow> window_;
   format::RowBlockRef rows_;
   std::string key_;
@@ -80,8 +83,9 @@ Status FileRows::Open() {
   for (size_t i = 0; i < index_count(); ++i) RETURN_IF_ERROR(AddColumn(i));
   ASSIGN_OR_RETURN(carrier_, file_->Carrier());
   RETURN_IF_ERROR(carrier_->LoadBlocks());
-  const format::BlockHandle last = carrier_->BlockAt(carrier_->block_count() - 1).handle;
-  window_.emplace(&file_->blocks().file(), last.offset + last.stored_bytes);
+  places_.emplace(*carrier_);
+  ASSIGN_OR_RETURN(const format::DataBlock last, carrier_->BlockAt(carrier_->block_count() - 1));
+  window_.emplace(&file_->blocks().file(), last.handle.offset + last.handle.stored_bytes);
   return OpenFamilies();
 }
 
@@ -140,12 +144,12 @@ Status FileRows::AddColumn(size_t which) {
 }
 
 Status FileRows::Enter(uint32_t block) {
-  rows_ = carrier_->CachedRows(block);
+  ASSIGN_OR_RETURN(place_, places_->MoveTo(block));
+  rows_ = carrier_->CachedRows(place_);
   if (rows_ == nullptr) {
-    const format::BlockHandle handle = carrier_->BlockAt(block).handle;
     ASSIGN_OR_RETURN(const std::string_view stored,
-                     window_->Read(handle.offset, handle.stored_bytes));
-    ASSIGN_OR_RETURN(rows_, carrier_->DecodeRows(block, stored));
+                     window_->Read(place_.handle.offset, place_.handle.stored_bytes));
+    ASSIGN_OR_RETURN(rows_, carrier_->DecodeRows(place_, stored));
   }
   looked_at_.assign(rows_->row_count(), false);
   return {};
@@ -206,9 +210,10 @@ Status FileRows::AppendCells(uint32_t slot, Family* family) {
   const uint32_t position = family->data->RankOf(ordinal);
   ASSIGN_OR_RETURN(const uint32_t block, family->data->BlockOf(position, family->block));
   if (family->rows == nullptr || block != family->block) {
-    family->rows = family->data->CachedRows(block);
+    ASSIGN_OR_RETURN(const format::DataBlock place, family->data->BlockAt(block));
+    family->rows = family->data->CachedRows(place);
     if (family->rows == nullptr) {
-      ASSIGN_OR_RETURN(family->rows, family->data->ReadRowsUncached(block));
+      ASSIGN_OR_RETURN(family->rows, family->data->ReadRowsUncached(place));
     }
     family->block = block;
   }

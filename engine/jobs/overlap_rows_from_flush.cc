@@ -23,8 +23,8 @@ class RecordedRows final : public NewerRows {
   }
 
   uint32_t block_count() const override { return record_.chunk_count(); }
-  Block BlockAt(uint32_t block) const override {
-    return {record_.first(block), record_.row_count(block)};
+  Result<Block> BlockAt(uint32_t block) override {
+    return Block{record_.first(block), record_.row_count(block)};
   }
   Status Enter(uint32_t block) override {
     block_ = block;

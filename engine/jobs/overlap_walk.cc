@@ -63,15 +63,15 @@ class OlderFile {
   format::StoreFile* file_;
   NewerRows* newer_;
   format::KeyHashesReader hashes_;
-  const format::DataSection* rows_ = nullptr;  // Of the key carrier.
-  const format::BloomFilter* filter_ = nullptr;
+  const format::DataSection* rows_ = nullptr;    // Of the key carrier.
+  const format::BloomFilter* filter_ = nullptr;  // Null: it does not fit, and any row may be here.
   std::unique_ptr<bool[]> may_hold_;
   size_t may_hold_size_ = 0;
   uint32_t newer_first_ = 0;  // Ordinal of the current block's first row.
   std::span<const uint64_t> newer_hashes_;
 
   bool is_placed_ = false;
-  uint32_t block_ = 0;  // Where the group's keys lead, once it is placed.
+  format::DataBlock place_;  // Where the group's keys lead, once it is placed.
   bool has_end_ = false;
   std::string block_end_;  // Smaller keys lead there too; without one, all greater ones.
   std::vector<Member> group_;
@@ -106,7 +106,7 @@ void OlderFile::Filter(uint32_t first, std::span<const uint64_t> hashes) {
     may_hold_size_ = hashes.size();
     may_hold_ = std::make_unique<bool[]>(may_hold_size_);
   }
-  filter_->MayContainEach(hashes, {may_hold_.get(), hashes.size()});
+  format::MayContainEach(filter_, hashes, {may_hold_.get(), hashes.size()});
 }
 
 void OlderFile::BeginBlock() {
@@ -115,13 +115,13 @@ void OlderFile::BeginBlock() {
 
 Status OlderFile::Look(uint32_t slot, std::string_view key) {
   if (!is_placed_ || (has_end_ && key >= block_end_)) {
-    ASSIGN_OR_RETURN(const uint32_t block, rows_->BlockOfKey(key, block_));
-    const format::DataBlock place = rows_->BlockAt(block);
+    ASSIGN_OR_RETURN(const uint32_t block, rows_->BlockOfKey(key, place_.number));
+    ASSIGN_OR_RETURN(const format::DataBlock place, rows_->BlockAt(block));
     hashes_.Prefetch(place.first, place.count);  // Fetched while the last group is matched.
     RETURN_IF_ERROR(MatchGroup());
-    block_ = block;
-    has_end_ = block_ + 1 < rows_->block_count();
-    if (has_end_) RETURN_IF_ERROR(rows_->SeparatorOf(block_ + 1, &block_end_));
+    place_ = place;
+    has_end_ = block + 1 < rows_->block_count();
+    if (has_end_) RETURN_IF_ERROR(rows_->SeparatorOf(block + 1, &block_end_));
     is_placed_ = true;
   }
   group_.push_back({newer_hashes_[slot], slot, false});
@@ -131,12 +131,12 @@ Status OlderFile::Look(uint32_t slot, std::string_view key) {
 // Step 3.
 Status OlderFile::MatchGroup() {
   if (group_.empty()) return {};
-  const format::DataBlock place = rows_->BlockAt(block_);
-  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
+  ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes,
+                   hashes_.Read(place_.first, place_.count));
   if (group_.size() == 1) {
-    RETURN_IF_ERROR(MatchOne(place.first, hashes));
+    RETURN_IF_ERROR(MatchOne(place_.first, hashes));
   } else {
-    RETURN_IF_ERROR(MatchMany(place.first, hashes));
+    RETURN_IF_ERROR(MatchMany(place_.first, hashes));
     OverlapTwins();
   }
   group_.clear();
@@ -297,7 +297,7 @@ Result<std::vector<PairOverlap>> OverlapWalk::Run() {
 }
 
 Status OverlapWalk::WalkBlock(uint32_t block) {
-  const NewerRows::Block place = newer_->BlockAt(block);
+  ASSIGN_OR_RETURN(const NewerRows::Block place, newer_->BlockAt(block));
   ASSIGN_OR_RETURN(const std::span<const uint64_t> hashes, hashes_.Read(place.first, place.count));
   bool any = false;
   for (const auto& older : older_) {

@@ -122,7 +122,7 @@ class HitRead final : public PartedRead {
     if (end == ordinals.size()) return end;
     const format::DataSection& carrier = *source_->carrier;
     ASSIGN_OR_RETURN(const uint32_t block, carrier.BlockOf(ordinals[end - 1]));
-    const format::DataBlock last = carrier.BlockAt(block);
+    ASSIGN_OR_RETURN(const format::DataBlock last, carrier.BlockAt(block));
     while (end < ordinals.size() && ordinals[end] < last.first + last.count) ++end;
     return end;
   }

@@ -182,8 +182,16 @@ class Finder {
     places_.reserve(ordinals_.size());
     size_t pinned_bytes = 0;
     for (size_t i = 0; i < ordinals_.size(); ++i) {
-      format::RowBlockRef rows =
-          i > 0 && blocks[i] == blocks[i - 1] ? places_.back().rows : data_->CachedRows(blocks[i]);
+      format::RowBlockRef rows;
+      if (i > 0 && blocks[i] == blocks[i - 1]) {
+        rows = places_.back().rows;
+      } else {
+        rows = data_->UsedRows(blocks[i]);
+      }
+      if (rows == nullptr) {
+        ASSIGN_OR_RETURN(const format::DataBlock place, data_->BlockAt(blocks[i]));
+        rows = data_->CachedRows(place);
+      }
       if (rows == nullptr || rows->is_wide()) return false;
       pinned_bytes += rows->raw_bytes;
       if (pinned_bytes > kPinnedBytesMax) return false;
@@ -294,7 +302,9 @@ class FewRows final : public RowSource {
       ++found.rows;
       if (i > 0 && places_[i].rows == places_[i - 1].rows) continue;
       const Result<uint32_t> block = data_->BlockOf(places_[i].rows->first());
-      if (block.has_value()) found.CountBlock(*data_, *block);
+      if (!block.has_value()) continue;
+      const Result<format::DataBlock> place = data_->BlockAt(*block);
+      if (place.has_value()) found.CountBlock(*place);
     }
     Explanation plan;
     plan.index = index;

@@ -300,7 +300,7 @@ Status CandidateIterator::ShareByFilter(File* file, File* other) {
   }
   const std::span<bool> may_hold(may_hold_.get(), items.size());
   ASSIGN_OR_RETURN(const format::BloomFilter* filter, other->window->source().file->Filter());
-  filter->MayContainEach(hashes_, may_hold);
+  format::MayContainEach(filter, hashes_, may_hold);
   std::string key;
   for (size_t i = 0; i < items.size(); ++i) {
     if (!may_hold[i]) continue;

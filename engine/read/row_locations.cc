@@ -83,7 +83,10 @@ Result<format::RowBlockRef> BlockMemo::Read(const format::DataSection& data, uin
   if (last->rows == nullptr || position - last->rows->first() >= last->rows->row_count()) {
     ASSIGN_OR_RETURN(const uint32_t block, data.BlockOf(position, hint));
     ASSIGN_OR_RETURN(last->rows, data.ReadRows(block));
-    if (counters_ != nullptr) counters_->CountBlock(data, block);
+    if (counters_ != nullptr) {
+      ASSIGN_OR_RETURN(const format::DataBlock place, data.BlockAt(block));
+      counters_->CountBlock(place);
+    }
   }
   return last->rows;
 }

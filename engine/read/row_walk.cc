@@ -40,19 +40,20 @@ Status RowWalk::Lane::ReadBlock(uint32_t position, bool reverse) {
   WalkedBlock walked;
   do {
     if (reverse) {
-      ASSIGN_OR_RETURN(walked.block, data->BlockOf(position));
-      ASSIGN_OR_RETURN(walked.rows, ReadBackward(walked.block));
+      ASSIGN_OR_RETURN(const uint32_t block, data->BlockOf(position));
+      ASSIGN_OR_RETURN(walked.place, data->BlockAt(block));
+      ASSIGN_OR_RETURN(walked.rows, ReadBackward(walked.place));
     } else {
       ASSIGN_OR_RETURN(const bool more, walk.Next(&walked));
       if (!more) return data->blocks().Corrupt(0, "rows end before their count");
     }
     rows = std::move(walked.rows);
-    context->counters.CountBlock(*data, walked.block);
+    context->counters.CountBlock(walked.place);
   } while (!Holds(position));
   return {};
 }
 
-Result<format::RowBlockRef> RowWalk::Lane::ReadBackward(uint32_t block) const {
+Result<format::RowBlockRef> RowWalk::Lane::ReadBackward(const format::DataBlock& block) const {
   if (context->fills_cache) return data->ReadRows(block);
   format::RowBlockRef cached = data->CachedRows(block);
   if (cached != nullptr) return cached;

@@ -102,7 +102,7 @@ class RowWalk {
       return {};
     }
     Status ReadBlock(uint32_t position, bool reverse);
-    Result<format::RowBlockRef> ReadBackward(uint32_t block) const;
+    Result<format::RowBlockRef> ReadBackward(const format::DataBlock& block) const;
     bool AppendPlain(format::RowBatch* batch) const;
     /// Appends the cells of the current row.
     Status Append(bool single_source, RowBuilder* row) const;

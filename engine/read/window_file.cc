@@ -78,7 +78,9 @@ Status WindowFile::Load(size_t blocks) {
       continue;
     }
     // A block that two batches of candidates need comes twice.
-    if (lead().pinned.empty() || lead().pinned.back().block != block.block) Pin(block, &lead());
+    if (lead().pinned.empty() || lead().pinned.back().block != block.place.number) {
+      Pin(block, &lead());
+    }
     loaded_ += block.positions.size();
     block_ends_.push_back(loaded_);
   }
@@ -251,8 +253,9 @@ Status WindowFile::Append(const Item& item, RowBuilder* row) const {
 
 void WindowFile::Pin(const WalkedBlock& block, Section* section) {
   const uint32_t first = block.rows->first();
-  section->pinned.push_back({block.block, first, first + block.rows->row_count(), block.rows});
-  context_->counters.CountBlock(*section->data, block.block);
+  section->pinned.push_back(
+      {block.place.number, first, first + block.rows->row_count(), block.rows});
+  context_->counters.CountBlock(block.place);
 }
 
 // The pinned block that holds `position`; nullptr when there is none.

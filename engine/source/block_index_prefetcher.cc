@@ -2,6 +2,7 @@
 #include "engine/source/block_index_prefetcher.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/status_macros.h"
 
@@ -11,33 +12,77 @@ BlockIndexPrefetcher::~BlockIndexPrefetcher() {
   for (ReadGroup& group : groups_) queue_->Release(&group);
 }
 
-// Finds the piece of the position and, if it is loaded, moves end_ to its end.
+// Moves to the piece of the position; false if it is not in memory.
 bool BlockIndexPrefetcher::IsLoaded(uint32_t position) {
   piece_ = index_->PieceOf(position, piece_);
-  if (!index_->HasPiece(piece_)) return false;
+  while (!held_.empty() && held_.front().number < piece_) held_.pop_front();
+  current_ = index_->KeptPiece(piece_);
+  if (current_ == nullptr && !held_.empty() && held_.front().number == piece_) {
+    current_ = held_.front().piece.get();
+  }
+  if (current_ == nullptr) return false;
   end_ = index_->EndOfPiece(piece_);
   return true;
 }
 
+// Those of a failed load, too.
+void BlockIndexPrefetcher::ForgetWanted() {
+  for (ReadGroup& group : groups_) queue_->Release(&group);
+  groups_.clear();
+  wanted_.clear();
+  wanted_bytes_ = wanted_count_ = 0;
+}
+
+// Adds the piece to those to load, unless it is kept or in the block cache. False: enough are.
+bool BlockIndexPrefetcher::Want(uint32_t piece) {
+  if (index_->HasPiece(piece)) return true;
+  const uint64_t bytes = wanted_bytes_ + index_->PlaceOfPiece(piece).stored_bytes;
+  const bool fits = index_->Fits(bytes);
+  if (wanted_count_ == pieces_max_) return false;
+  if (wanted_count_ > 0 && !fits && bytes > kHeldBytesMax) return false;
+  wanted_bytes_ = bytes;
+  ++wanted_count_;
+  format::IndexPieceRef cached = fits ? nullptr : index_->CachedPiece(piece);
+  if (cached != nullptr) {
+    Hold(piece, std::move(cached));
+  } else {
+    wanted_.push_back(piece);
+  }
+  return true;
+}
+
+void BlockIndexPrefetcher::Hold(uint32_t piece, format::IndexPieceRef ref) {
+  const auto place = std::ranges::lower_bound(held_, piece, {}, &Held::number);
+  if (place != held_.end() && place->number == piece) return;
+  held_.insert(place, {piece, std::move(ref),
+                       data_->blocks().Charge(base::MemoryPart::kReadBuffers,
+                                              index_->PlaceOfPiece(piece).stored_bytes)});
+}
+
 Status BlockIndexPrefetcher::Advance(std::span<const uint32_t> positions) {
   if (IsLoaded(positions.front())) return {};
+  ForgetWanted();
   uint32_t piece = piece_;
-  for (auto at = positions.begin(); at != positions.end() && wanted_.size() < pieces_max_;) {
+  for (auto at = positions.begin(); at != positions.end();) {
     piece = index_->PieceOf(*at, piece);
-    if (!index_->HasPiece(piece)) wanted_.push_back(piece);
+    if (!Want(piece)) break;
     const uint32_t end = index_->EndOfPiece(piece);
     at = std::lower_bound(at, positions.end(), end);
   }
-  return LoadWanted();
+  RETURN_IF_ERROR(LoadWanted());
+  (void)IsLoaded(positions.front());
+  return {};
 }
 
 Status BlockIndexPrefetcher::AdvanceRange(uint32_t low, uint32_t high) {
   if (IsLoaded(low)) return {};
-  for (uint32_t piece = piece_; wanted_.size() < pieces_max_; ++piece) {
-    if (!index_->HasPiece(piece)) wanted_.push_back(piece);
+  ForgetWanted();
+  for (uint32_t piece = piece_; Want(piece); ++piece) {
     if (index_->EndOfPiece(piece) >= high) break;
   }
-  return LoadWanted();
+  RETURN_IF_ERROR(LoadWanted());
+  (void)IsLoaded(low);
+  return {};
 }
 
 Status BlockIndexPrefetcher::LoadWanted() {
@@ -50,9 +95,7 @@ Status BlockIndexPrefetcher::LoadWanted() {
     groups_.pop_front();
     StartReads();
   }
-  wanted_.clear();
   pieces_max_ = std::min(pieces_max_ * 2, kPiecesMax);
-  end_ = index_->EndOfPiece(piece_);
   return {};
 }
 
@@ -74,7 +117,7 @@ void BlockIndexPrefetcher::StartReads() {
       ++started_;
     }
     group.end = started_;
-    queue_->Prepare(file_, start, end - start, &group);
+    queue_->Prepare(&data_->blocks().file(), start, end - start, &group);
     reads.push_back(&group);
   }
   queue_->Start(reads);
@@ -88,7 +131,8 @@ Status BlockIndexPrefetcher::Admit(const ReadGroup& group) {
     // A file that ends early yields fewer bytes, which the block's decoder reports.
     const std::string_view stored =
         at < read.size() ? read.substr(at, place.stored_bytes) : std::string_view();
-    RETURN_IF_ERROR(index_->AdmitPiece(wanted_[i], stored));
+    ASSIGN_OR_RETURN(format::IndexPieceRef piece, index_->AdmitPiece(wanted_[i], stored, caches_));
+    if (!index_->HasPiece(wanted_[i])) Hold(wanted_[i], std::move(piece));
   }
   return {};
 }

@@ -27,7 +27,7 @@ BlockWalk::BlockWalk(const format::DataSection& data, ReadQueue* queue, WalkOpti
     : data_(&data),
       queue_(queue),
       options_(options),
-      index_ahead_(data, queue, options.cautious),
+      index_ahead_(data, queue, {.caches = options.admit, .cautious = options.cautious}),
       ahead_max_(options.cautious ? kCautiousAhead : kGatheredAhead) {}
 
 BlockWalk::~BlockWalk() {
@@ -95,15 +95,14 @@ Result<bool> BlockWalk::Gather() {
     RETURN_IF_ERROR(is_range ? index_ahead_.AdvanceRange(low_, high_)
                              : index_ahead_.Advance(positions_.subspan(at_)));
   }
-  ASSIGN_OR_RETURN(hint_, data_->BlockOf(low, std::max(hint_, index_ahead_.first_block())));
+  const format::IndexPiece& piece = index_ahead_.current();
+  hint_ = piece.BlockOf(low, hint_);
   Ahead& ahead = ahead_.push_back({});
   WalkedBlock& block = ahead.block;
   block.low = low;
-  block.block = hint_;
-  data_->PrefetchRows(block.block);
-  const format::DataBlock place = data_->BlockAt(block.block);
-  ahead.handle = place.handle;
-  const uint32_t end = place.first + place.count;
+  data_->PrefetchRows(hint_);
+  block.place = piece.At(hint_);
+  const uint32_t end = block.place.first + block.place.count;
   if (is_range) {
     block.high = low_ = std::min(high_, end);
     ahead.rows = block.high - low;
@@ -122,7 +121,7 @@ Result<bool> BlockWalk::Gather() {
 void BlockWalk::LookUp(Ahead* ahead) {
   if (std::exchange(ahead->is_looked_up, true)) return;
   WalkedBlock& block = ahead->block;
-  block.rows = data_->CachedRows(block.block);
+  block.rows = data_->CachedRows(block.place);
   if (block.rows == nullptr || block.positions.empty()) return;
   const size_t rows = std::min(block.positions.size(), kRowsTouched);
   for (size_t i = 0; i < rows; ++i) {
@@ -153,12 +152,13 @@ Status BlockWalk::Plan() {
 Status BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
   if (!std::exchange(has_read_, true) && !options_.cautious) ahead_max_ = kReadAhead;
   Extent* extent = &extents_.emplace_back();
-  const uint64_t start = ahead_[planned_].handle.offset;
+  const uint64_t start = ahead_[planned_].block.place.handle.offset;
   uint64_t end = start;
   while (true) {
     Ahead& ahead = ahead_[planned_];
     if (ahead.block.rows == nullptr) {
-      end = ahead.handle.offset + ahead.handle.stored_bytes;
+      const format::BlockHandle& handle = ahead.block.place.handle;
+      end = handle.offset + handle.stored_bytes;
       ahead.extent = extent;
       ++extent->users;
     }
@@ -169,9 +169,9 @@ Status BlockWalk::ReadTogether(std::vector<QueuedRead*>* started) {
       if (!more) break;
     }
     Ahead& next = ahead_[planned_];
-    const uint64_t offset = next.handle.offset;
-    if (offset < end || offset - end > kGapMax) break;
-    if (offset + next.handle.stored_bytes - start > queue_->ReadBytes()) break;
+    const format::BlockHandle& handle = next.block.place.handle;
+    if (handle.offset < end || handle.offset - end > kGapMax) break;
+    if (handle.offset + handle.stored_bytes - start > queue_->ReadBytes()) break;
     LookUp(&next);
   }
   queue_->Prepare(&data_->blocks().file(), start, end - start, extent);
@@ -195,13 +195,13 @@ Status BlockWalk::Load(Ahead* ahead) {
   }
   RETURN_IF_ERROR(extent->status);
   const std::string_view read(extent->bytes.data(), extent->transferred);
-  const uint64_t at = ahead->handle.offset - extent->offset;
+  const format::DataBlock& place = ahead->block.place;
+  const uint64_t at = place.handle.offset - extent->offset;
   // A file that ends early yields fewer bytes, which the block's decoder reports.
   const std::string_view stored =
-      at < read.size() ? read.substr(at, ahead->handle.stored_bytes) : std::string_view();
-  const uint32_t block = ahead->block.block;
-  ASSIGN_OR_RETURN(ahead->block.rows, options_.admit ? data_->AdmitRows(block, stored)
-                                                     : data_->DecodeRows(block, stored));
+      at < read.size() ? read.substr(at, place.handle.stored_bytes) : std::string_view();
+  ASSIGN_OR_RETURN(ahead->block.rows, options_.admit ? data_->AdmitRows(place, stored)
+                                                     : data_->DecodeRows(place, stored));
   if (--extent->users == 0) {
     queue_->Release(extent);
     extents_.remove_if([=](const Extent& other) { return &other == extent; });

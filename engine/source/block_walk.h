@@ -29,7 +29,7 @@ namespace tandem::engine {
 
 /// A block and the needed rows in it.
 struct WalkedBlock {
-  uint32_t block = 0;
+  format::DataBlock place;
   format::RowBlockRef rows;
   /// The needed positions; empty when the walk goes over a range.
   std::span<const uint32_t> positions;
@@ -79,7 +79,6 @@ class BlockWalk {
   struct Ahead {
     WalkedBlock block;
     uint32_t rows = 0;  // That are needed.
-    format::BlockHandle handle;
     bool is_looked_up = false;
     Extent* extent = nullptr;
   };

@@ -21,9 +21,9 @@ struct ReadCounters {
   /// Cells of memstore rows, and nodes of their trees: logarithmic in the updates of a row.
   uint64_t memstore_cells = 0;
 
-  void CountBlock(const format::DataSection& data, uint32_t block) {
+  void CountBlock(const format::DataBlock& block) {
     ++blocks;
-    bytes += data.BlockAt(block).handle.stored_bytes;
+    bytes += block.handle.stored_bytes;
   }
 };
 

@@ -39,6 +39,7 @@ Status KeepPossible(format::StoreFile* file, std::vector<format::HashedKey>* key
   std::array<uint64_t, kTogether> hashes;
   std::array<bool, kTogether> may_hold;
   ASSIGN_OR_RETURN(const format::BloomFilter* filter, file->Filter());
+  if (filter == nullptr) return {};
   size_t kept = 0;
   for (size_t first = 0; first < keys->size(); first += kTogether) {
     const size_t count = std::min(kTogether, keys->size() - first);

@@ -14,6 +14,7 @@
 #include "format/file_header.h"
 #include "format/file_window.h"
 #include "format/hash.h"
+#include "format/row/block_places.h"
 
 namespace tandem::format {
 namespace {
@@ -74,6 +75,7 @@ class BlocksVerifier {
 
  private:
   Status OpenFamilies();
+  Status VerifyPieces(const DataSection& data);
   Status VerifySection(const SectionEntry& section);
   /// Decodes the block at `at` of `section` and returns where the next one starts; its bytes go to
   /// `*hash`.
@@ -81,7 +83,7 @@ class BlocksVerifier {
   Status VerifyZeros(uint64_t begin, uint64_t end);
   /// The data section holds a row block at `at`: it must be the next one of exactly one family,
   /// which is returned (nullptr: it is not).
-  const DataSection* MatchRowBlock(uint64_t at, uint64_t stored);
+  Result<const DataSection*> MatchRowBlock(uint64_t at, uint64_t stored);
   /// Checks what a good block of the data section says of others. `family`: of a row block.
   Status VerifyReferences(const BlockRef& block, std::string_view stored,
                           const DataSection* family);
@@ -90,6 +92,7 @@ class BlocksVerifier {
   /// A family or the keys, and how many of its blocks were seen.
   struct Family {
     const DataSection* data = nullptr;
+    std::unique_ptr<BlockPlaces> places;
     uint32_t next = 0;
   };
 
@@ -124,24 +127,33 @@ Status BlocksVerifier::OpenFamilies() {
   for (const FamilyId owner : owners) {
     const Result<DataSection*> data = file_.Family(owner);
     Status status = data.status();
-    // Every piece is compared with what the top says of it.
-    if (status.ok() && *data != nullptr) status = (*data)->LoadBlocks();
+    if (status.ok() && *data != nullptr) status = VerifyPieces(**data);
     if (!status.ok()) {
       families_are_known_ = false;
       RETURN_IF_ERROR(findings_.AddError(status));
     } else if (*data != nullptr) {
-      families_.push_back({*data});
+      families_.push_back({*data, std::make_unique<BlockPlaces>(**data)});
     }
   }
   return {};
 }
 
-const DataSection* BlocksVerifier::MatchRowBlock(uint64_t at, uint64_t stored) {
+// Every piece is compared with what the top says of it.
+Status BlocksVerifier::VerifyPieces(const DataSection& data) {
+  BlockPlaces places(data);
+  for (uint32_t piece = 0; piece < data.index().piece_count(); ++piece) {
+    RETURN_IF_ERROR(places.MoveTo(data.index().FirstBlockOf(piece)).status());
+  }
+  return {};
+}
+
+Result<const DataSection*> BlocksVerifier::MatchRowBlock(uint64_t at, uint64_t stored) {
   uint32_t owners = 0;
   const DataSection* owner = nullptr;
   for (Family& family : families_) {
     if (family.next == family.data->block_count()) continue;
-    const BlockHandle handle = family.data->BlockAt(family.next).handle;
+    ASSIGN_OR_RETURN(const DataBlock place, family.places->MoveTo(family.next));
+    const BlockHandle& handle = place.handle;
     if (handle.offset != at) continue;
     ++owners;
     owner = family.data;
@@ -210,7 +222,9 @@ Result<uint64_t> BlocksVerifier::VerifyBlock(const SectionEntry& section, uint64
                             " holds a block of kind " + std::to_string(static_cast<int>(kind)));
   }
   const DataSection* family = nullptr;
-  if (kind == BlockKind::kRows || kind == BlockKind::kWideHead) family = MatchRowBlock(at, stored);
+  if (kind == BlockKind::kRows || kind == BlockKind::kWideHead) {
+    ASSIGN_OR_RETURN(family, MatchRowBlock(at, stored));
+  }
   ASSIGN_OR_RETURN(const std::string_view bytes, window_.Read(at, padded));
   hash->Add(bytes);
   const Result<BlockRef> block =

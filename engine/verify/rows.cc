@@ -60,6 +60,7 @@ class RowsVerifier {
   Status CountCells(std::span<const Cell> cells);
   Status CountCell(const Cell& cell);
   Status OpenKeyHashes();
+  void OpenFilter();
   Status VerifyKeyHash(uint32_t ordinal, uint64_t hash);
   Status VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clean);
   Status FindRow(uint32_t ordinal, std::string_view key, uint64_t hash);
@@ -74,6 +75,8 @@ class RowsVerifier {
   Findings& findings_;
   std::optional<KeyHashesReader> hashes_;  ///< nullopt: they cannot be read.
   uint64_t hash_count_ = 0;
+  const BloomFilter* filter_ = nullptr;  ///< nullptr: it cannot be read.
+  std::optional<base::Charged<BloomFilter>> own_filter_;
   const Bitmap* clean_ = nullptr;
   FindingTopic of_hashes_, of_clean_, of_filter_, of_block_index_;
   /// The row being verified, with its cells so far.
@@ -117,7 +120,9 @@ FindingTopic RowsVerifier::TopicOfRow(uint32_t ordinal) const {
     const Result<DataSection*> data = file_.Family(family);
     if (!data.has_value() || *data == nullptr || !(*data)->Has(ordinal)) continue;
     const Result<uint32_t> block = (*data)->BlockOf((*data)->RankOf(ordinal));
-    if (block.has_value()) topic.offset = (*data)->BlockAt(*block).handle.offset;
+    if (!block.has_value()) break;
+    const Result<DataBlock> place = (*data)->BlockAt(*block);
+    if (place.has_value()) topic.offset = place->handle.offset;
     break;
   }
   return topic;
@@ -140,7 +145,22 @@ Status RowsVerifier::OpenParts() {
   } else {
     RETURN_IF_ERROR(findings_.AddError(clean.error()));
   }
+  OpenFilter();
   return deep_ ? indexes_.Open() : Status();
+}
+
+// One that does not fit in memory is read for this check alone. Damage to its section is found by
+// the check of blocks.
+void RowsVerifier::OpenFilter() {
+  const Result<const BloomFilter*> filter = file_.Filter();
+  if (!filter.has_value()) return;
+  filter_ = *filter;
+  if (filter_ != nullptr) return;
+  Result<BloomFilter> own = file_.ReadFilter();
+  if (!own.has_value()) return;
+  const uint64_t bytes = own->size_bytes();
+  own_filter_ = {*std::move(own), file_.blocks().Charge(base::MemoryPart::kFileWindows, bytes)};
+  filter_ = &own_filter_->value;
 }
 
 Status RowsVerifier::OpenKeyHashes() {
@@ -228,8 +248,7 @@ Status RowsVerifier::VerifyDerived(uint32_t ordinal, uint64_t hash, bool is_clea
   if (clean_ != nullptr && clean_->size() > ordinal && clean_->Test(ordinal) != is_clean) {
     findings_.AddOn(of_clean_, Mismatch("clean bit" + name, is_clean, !is_clean));
   }
-  const Result<bool> filtered = file_.MayContain(hash);
-  if (filtered.has_value() && !*filtered) {
+  if (filter_ != nullptr && !filter_->MayContain(hash)) {
     findings_.AddOn(of_filter_, "the filter lacks the key" + name);
   }
   return {};

@@ -21,9 +21,13 @@ constexpr base::MemoryPart kSharers[] = {
     base::MemoryPart::kLog,          base::MemoryPart::kCatalog,
 };
 constexpr size_t kLeastPart = 8;  // The cache keeps at least 1 / kLeastPart of its budget.
-// A part that is kept, used or not, has at most 1 / kKeptPart, or a little.
+// What is kept, used or not: key hashes have 1 / kKeptPart, or a little; filters and block indexes
+// have as much together.
 constexpr size_t kKeptPart = 4;
-constexpr size_t kKeptBytesMin = 256 << 10;
+constexpr size_t kHashBytesMin = 256 << 10;
+// Block indexes, which are read piece by piece from the first look-up on, do not take all of it:
+// without filters each look-up would go to every file.
+constexpr size_t kFiltersPart = 4;
 
 }  // namespace
 
@@ -88,8 +92,20 @@ base::MemoryCharge BlockCache::Charge(base::MemoryPart part, uint64_t bytes) {
 }
 
 bool BlockCache::Fits(base::MemoryPart part, uint64_t bytes) const {
-  const uint64_t others = account_ == nullptr ? 0 : account_->bytes(part);
-  return others + bytes <= std::max(budget_bytes_ / kKeptPart, kKeptBytesMin);
+  using base::MemoryPart;
+  const auto kept = [this](MemoryPart of) { return account_ == nullptr ? 0 : account_->bytes(of); };
+  const uint64_t most = budget_bytes_ / kKeptPart;
+  const uint64_t with = kept(part) + bytes;
+  switch (part) {
+    case MemoryPart::kKeyHashes:
+      return with <= std::max<uint64_t>(most, kHashBytesMin);
+    case MemoryPart::kFilters:
+      return with + kept(MemoryPart::kBlockIndexes) <= most;
+    case MemoryPart::kBlockIndexes:
+      return with <= most - most / kFiltersPart && with + kept(MemoryPart::kFilters) <= most;
+    default:
+      return true;
+  }
 }
 
 BlockCache::Shard& BlockCache::ShardOf(FileNumber file, uint64_t offset) const {

@@ -43,8 +43,9 @@ class BlockCache {
   bool IsAboveBudget() const;
   /// Counts `bytes` as `part` and makes room for them.
   base::MemoryCharge Charge(base::MemoryPart part, uint64_t bytes);
-  /// Whether `bytes` more of `part` may stay in memory, used or not: all of it together takes at
-  /// most a quarter of the budget.
+  /// Whether `bytes` more of `part` may stay in memory, used or not. Key hashes take at most a
+  /// quarter of the budget, whatever else there is. Filters and block indexes together take at most
+  /// another quarter, of which block indexes leave a quarter to filters. No other part is limited.
   bool Fits(base::MemoryPart part, uint64_t bytes) const;
   /// Reports that about `bytes` of the heap were freed. Requires: the caller holds no lock.
   void Freed(uint64_t bytes) {

@@ -46,6 +46,10 @@ class BlockFile {
   BlockCache* cache() const { return cache_; }
   /// Charges `bytes` that are kept in memory for this file; the cache makes room for them.
   base::MemoryCharge Charge(base::MemoryPart part, uint64_t bytes) const;
+  /// Whether `bytes` more of `part` may stay in memory (BlockCache::Fits). Without a cache, always.
+  bool Fits(base::MemoryPart part, uint64_t bytes) const {
+    return cache_ == nullptr || cache_->Fits(part, bytes);
+  }
   /// The location of a block at `offset`, for its decoder.
   BlockPlace PlaceAt(uint64_t offset) const {
     return {name_, id_, offset, nullptr, first_sequence_};

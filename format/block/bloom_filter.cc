@@ -58,6 +58,12 @@ void BloomFilter::MayContainEach(std::span<const uint64_t> hashes, std::span<boo
   }
 }
 
+void MayContainEach(const BloomFilter* filter, std::span<const uint64_t> hashes,
+                    std::span<bool> found) {
+  if (filter != nullptr) return filter->MayContainEach(hashes, found);
+  std::ranges::fill(found, true);
+}
+
 Status BloomFilter::Write(SectionWriter* out) const {
   RETURN_IF_ERROR(out->Begin(SectionKind::kFilter, 0));
   for (size_t first = 0; first < blocks_.size(); first += kFilterBlocksPerBlock) {

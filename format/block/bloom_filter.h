@@ -54,4 +54,8 @@ class BloomFilter {
   std::vector<FilterBlock> blocks_;
 };
 
+/// The same; without a filter all may be there.
+void MayContainEach(const BloomFilter* filter, std::span<const uint64_t> hashes,
+                    std::span<bool> found);
+
 }  // namespace tandem::format

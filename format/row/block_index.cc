@@ -1,6 +1,8 @@
 // Searching the block index, and loading its pieces.
 //
 // A search by key has two steps: find the piece by its first separator, then the entry within it.
+// A piece that is not kept is looked for in the block cache by each search, then read. When one is
+// looked for, it is kept if there is room by now.
 #include "format/row/block_index.h"
 
 #include <algorithm>
@@ -12,8 +14,20 @@
 
 namespace tandem::format {
 
+namespace {
+
+// Of a piece that the index keeps.
+IndexPieceRef WithoutPin(const IndexPiece& piece) { return {IndexPieceRef(), &piece}; }
+
+IndexPieceRef Pin(std::shared_ptr<const IndexPieceBlock> block) {
+  const IndexPiece* const piece = &block->piece;
+  return {std::move(block), piece};
+}
+
+}  // namespace
+
 uint64_t BlockIndex::memory_bytes() const {
-  const uint64_t of_piece = sizeof(Lazy<Piece>) + sizeof(uint32_t) + 2 * sizeof(uint64_t);
+  const uint64_t of_piece = sizeof(Lazy<Kept>) + sizeof(uint32_t) + 2 * sizeof(uint64_t);
   return piece_count() * of_piece + (top_block_ == nullptr ? 0 : top_block_->raw_bytes);
 }
 
@@ -32,29 +46,34 @@ uint32_t BlockIndex::PieceOf(uint32_t position, uint32_t hint) const {
   return low;
 }
 
+Result<DataBlock> BlockIndex::AtSlowly(uint32_t block) const {
+  return WithPiece(block >> bits_, [=](const IndexPiece& piece) { return piece.At(block); });
+}
+
 Result<uint32_t> BlockIndex::BlockOf(uint32_t position, uint32_t hint) const {
   uint32_t number = hint >> bits_;
   if (position < firsts_[number] || position >= firsts_[number + 1]) {
     number = PieceOf(position, number);
+    if (number != hint >> bits_) hint = 0;
   }
-  ASSIGN_OR_RETURN(const Piece* piece, Load(number));
-  const uint32_t low = number == hint >> bits_ ? hint & mask() : 0;
-  return FirstBlockOf(number) + piece->table.EntryOf(position, low, piece->end);
+  return WithPiece(number, [=](const IndexPiece& piece) { return piece.BlockOf(position, hint); });
 }
 
 Result<uint32_t> BlockIndex::Find(std::string_view key) const {
   const uint32_t above = top_.UpperBound(key);
-  const uint32_t number = above == 0 ? 0 : above - 1;
-  ASSIGN_OR_RETURN(const Piece* piece, Load(number));
-  const uint32_t entries = piece->table.UpperBound(key);
-  return FirstBlockOf(number) + (entries == 0 ? 0 : entries - 1);
+  return WithPiece(above == 0 ? 0 : above - 1, [=](const IndexPiece& piece) {
+    const uint32_t entries = piece.table.UpperBound(key);
+    return piece.first_block + (entries == 0 ? 0 : entries - 1);
+  });
 }
 
 Result<uint32_t> BlockIndex::Find(std::string_view key, uint32_t hint) const {
   const uint32_t number = hint >> bits_;
   if (number + 1 < piece_count() && top_.IsAtMost(number + 1, key)) return Find(key);
-  ASSIGN_OR_RETURN(const Piece* piece, Load(number));
-  const uint32_t entries = piece->table.UpperBound(key, hint & mask());
+  const uint32_t low = hint & mask();
+  ASSIGN_OR_RETURN(const uint32_t entries, WithPiece(number, [=](const IndexPiece& piece) {
+                     return piece.table.UpperBound(key, low);
+                   }));
   if (entries == 0) return Find(key);
   return FirstBlockOf(number) + entries - 1;
 }
@@ -65,9 +84,12 @@ Status BlockIndex::Separator(uint32_t block, std::string* separator) const {
     top_.Separator(block >> bits_, separator);
     return {};
   }
-  ASSIGN_OR_RETURN(const Piece* piece, Load(block >> bits_));
-  piece->table.Separator(entry, separator);
-  return {};
+  return WithPiece(block >> bits_,
+                   [=](const IndexPiece& piece) {
+                     piece.table.Separator(entry, separator);
+                     return true;
+                   })
+      .status();
 }
 
 Result<uint64_t> BlockIndex::DataBytes(uint32_t first, uint32_t end) const {
@@ -79,43 +101,90 @@ Result<uint64_t> BlockIndex::DataBytes(uint32_t first, uint32_t end) const {
 // The stored bytes of the blocks before `block`.
 Result<uint64_t> BlockIndex::DataBytesUpTo(uint32_t block) const {
   if (block == size_) return DataBytesBefore(piece_count());
-  uint64_t bytes = DataBytesBefore(block >> bits_);
-  if ((block & mask()) == 0) return bytes;
-  ASSIGN_OR_RETURN(const Piece* piece, Load(block >> bits_));
-  for (uint32_t i = 0; i < (block & mask()); ++i) bytes += piece->table.HandleOf(i).stored_bytes;
-  return bytes;
+  const uint64_t before = DataBytesBefore(block >> bits_);
+  const uint32_t entries = block & mask();
+  if (entries == 0) return before;
+  return WithPiece(block >> bits_, [=](const IndexPiece& piece) {
+    uint64_t bytes = before;
+    for (uint32_t i = 0; i < entries; ++i) bytes += piece.table.HandleOf(i).stored_bytes;
+    return bytes;
+  });
 }
 
-Result<const BlockIndex::Piece*> BlockIndex::LoadSlowly(uint32_t piece) const {
-  ASSIGN_OR_RETURN(const Piece* loaded, pieces_[piece].Get([&]() -> Result<Piece> {
-    const BlockHandle place = PlaceOfPiece(piece);
-    ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, file_->ReadStored(place));
-    ASSIGN_OR_RETURN(BlockRef block,
-                     DecodeBlock(file_->KeptPlaceAt(place.offset), BlockKind::kBlockIndex,
-                                 {stored.get(), place.stored_bytes}));
-    return MakePiece(piece, std::move(block));
-  }));
-  return loaded;
+bool BlockIndex::Fits(uint64_t stored_bytes) const {
+  const uint64_t slots = (uint64_t{mask()} + 1) * sizeof(RowSlot);
+  return file_->Fits(base::MemoryPart::kBlockIndexes, sizeof(Kept) + stored_bytes + slots);
 }
 
-Status BlockIndex::AdmitPiece(uint32_t piece, std::string_view stored) const {
-  return pieces_[piece]
-      .Get([&]() -> Result<Piece> {
-        const BlockPlace place = file_->KeptPlaceAt(PlaceOfPiece(piece).offset);
-        ASSIGN_OR_RETURN(BlockRef block, DecodeBlock(place, BlockKind::kBlockIndex, stored));
-        return MakePiece(piece, std::move(block));
-      })
-      .status();
+IndexPieceRef BlockIndex::CachedPiece(uint32_t piece) const {
+  PieceBlock block = Cached(piece);
+  return block == nullptr ? nullptr : Pin(std::move(block));
+}
+
+Result<IndexPieceRef> BlockIndex::LoadSlowly(uint32_t number) const {
+  const BlockHandle place = PlaceOfPiece(number);
+  if (PieceBlock cached = Cached(number); cached != nullptr) {
+    if (Fits(place.stored_bytes)) return Keep(number, cached);
+    return Pin(std::move(cached));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, file_->ReadStored(place));
+  return AdmitPiece(number, {stored.get(), place.stored_bytes}, /*caches=*/true);
+}
+
+Result<IndexPieceRef> BlockIndex::AdmitPiece(uint32_t number, std::string_view stored,
+                                             bool caches) const {
+  if (const IndexPiece* const kept = KeptPiece(number); kept != nullptr) return WithoutPin(*kept);
+  const uint64_t offset = PlaceOfPiece(number).offset;
+  const bool fits = Fits(stored.size());
+  const bool stays = fits || caches;
+  ASSIGN_OR_RETURN(
+      PieceBlock block,
+      Decode(number, stays ? file_->KeptPlaceAt(offset) : file_->PlaceAt(offset), stored));
+  if (fits) return Keep(number, block);
+  return caches ? Cache(number, std::move(block)) : Pin(std::move(block));
+}
+
+Result<IndexPieceRef> BlockIndex::DecodePiece(uint32_t number, std::string_view stored) const {
+  const BlockPlace place = file_->PlaceAt(PlaceOfPiece(number).offset);
+  ASSIGN_OR_RETURN(PieceBlock block, Decode(number, place, stored));
+  return Pin(std::move(block));
+}
+
+IndexPieceRef BlockIndex::Keep(uint32_t number, const PieceBlock& block) const {
+  const auto keep = [&]() -> Result<Kept> {
+    const uint32_t count = block->piece.table.count();
+    Kept kept;
+    kept.piece = block->piece;
+    kept.slots = std::make_unique<RowSlot[]>(count);
+    kept.charge = file_->Charge(base::MemoryPart::kBlockIndexes,
+                                sizeof(Kept) + block->raw_bytes + count * sizeof(RowSlot));
+    kept.block = block;
+    return kept;
+  };
+  return WithoutPin((*pieces_[number].Get(keep))->piece);
+}
+
+IndexPieceRef BlockIndex::Cache(uint32_t number, PieceBlock block) const {
+  BlockCache* const cache = file_->cache();
+  if (cache == nullptr) return Pin(std::move(block));
+  const uint64_t offset = PlaceOfPiece(number).offset;
+  auto kept = std::dynamic_pointer_cast<const IndexPieceBlock>(
+      cache->Insert(file_->number(), offset, block));
+  return Pin(kept == nullptr ? std::move(block) : std::move(kept));
+}
+
+BlockIndex::PieceBlock BlockIndex::Cached(uint32_t number) const {
+  return std::dynamic_pointer_cast<const IndexPieceBlock>(file_->Cached(PlaceOfPiece(number)));
 }
 
 Status BlockIndex::LoadBlocks(uint32_t first, uint32_t end) const {
   const uint32_t last = (end + mask()) >> bits_;
   for (uint32_t piece = first >> bits_; piece < last;) {
     uint32_t run_end = piece;
-    const uint64_t start = PlaceOfPiece(piece).offset;
+    uint64_t bytes = 0;
     while (run_end < last && !HasPiece(run_end)) {
-      const BlockHandle place = PlaceOfPiece(run_end);
-      if (run_end > piece && place.offset + place.stored_bytes - start > kReadMax) break;
+      bytes += PlaceOfPiece(run_end).stored_bytes;
+      if (!Fits(bytes) || (run_end > piece && bytes > kReadMax)) break;
       ++run_end;
     }
     if (run_end > piece) RETURN_IF_ERROR(LoadRun(piece, run_end));
@@ -135,12 +204,22 @@ Status BlockIndex::LoadRun(uint32_t first, uint32_t end) const {
   if (read != size) return file_->Corrupt(start, Mismatch("bytes of block index", size, read));
   for (uint32_t piece = first; piece < end; ++piece) {
     const BlockHandle place = PlaceOfPiece(piece);
-    RETURN_IF_ERROR(AdmitPiece(piece, {&buffer[place.offset - start], place.stored_bytes}));
+    const std::string_view stored(&buffer[place.offset - start], place.stored_bytes);
+    RETURN_IF_ERROR(AdmitPiece(piece, stored, /*caches=*/true).status());
   }
   return {};
 }
 
-Result<BlockIndex::Piece> BlockIndex::MakePiece(uint32_t number, BlockRef block) const {
+Result<BlockIndex::PieceBlock> BlockIndex::Decode(uint32_t number, const BlockPlace& place,
+                                                  std::string_view stored) const {
+  auto block = std::make_shared<IndexPieceBlock>();
+  RETURN_IF_ERROR(DecodeBlockInto(place, BlockKind::kBlockIndex, stored, block.get()));
+  RETURN_IF_ERROR(Check(number, block.get()));
+  return PieceBlock(std::move(block));
+}
+
+// Checks a piece and sets what is derived from its bytes.
+Status BlockIndex::Check(uint32_t number, IndexPieceBlock* block) const {
   const uint32_t first = FirstBlockOf(number);
   const uint32_t count = std::min(size_ - first, mask() + 1);
   if (block->first != first || block->count != count) {
@@ -152,14 +231,8 @@ Result<BlockIndex::Piece> BlockIndex::MakePiece(uint32_t number, BlockRef block)
   const auto table = ParseIndexPiece(*block);
   if (!table.has_value()) return block->Corrupt("piece of block index is malformed");
   RETURN_IF_ERROR(CheckEntries(number, *block, *table));
-  Piece piece;
-  piece.table = *table;
-  piece.end = firsts_[number + 1];
-  piece.slots = std::make_unique<RowSlot[]>(count);
-  piece.charge = file_->Charge(base::MemoryPart::kBlockIndexes,
-                               sizeof(Piece) + block->raw_bytes + count * sizeof(RowSlot));
-  piece.block = std::move(block);
-  return piece;
+  block->piece = {*table, first, firsts_[number + 1]};
+  return {};
 }
 
 // Checks that the entries ascend and agree with what the top says about this piece and the next.

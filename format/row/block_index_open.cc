@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "format/block/block_codec.h"
 #include "format/block/section_table.h"
 #include "format/block/sequential_reader.h"
 #include "format/corruption.h"
@@ -17,8 +18,9 @@ namespace {
 
 // The pieces of an index without a top, as they are in the file or recut.
 struct WholeIndex {
-  std::vector<BlockRef> blocks;
+  std::vector<std::shared_ptr<IndexPieceBlock>> blocks;
   std::vector<IndexTable> tables;
+  std::vector<BlockHandle> places;  // Where they can be read again; empty: they were recut.
   uint32_t bits = kBlockIndexPieceBitsMax;
 
   /// Whether all pieces but the last have 2^bits entries.
@@ -33,8 +35,10 @@ struct WholeIndex {
   bool Cut();
 };
 
-BlockRef BlockOver(std::string_view raw, const Block& source, uint32_t first, uint32_t count) {
-  auto block = std::make_shared<Block>();
+template <typename OfBlock>
+std::shared_ptr<OfBlock> BlockOver(std::string_view raw, const Block& source, uint32_t first,
+                                   uint32_t count) {
+  auto block = std::make_shared<OfBlock>();
   block->kind = source.kind;
   block->count = count;
   block->first = first;
@@ -54,7 +58,8 @@ bool WholeIndex::Cut() {
   uint32_t first = 0;
   const auto flush = [&](const Block& source) {
     const auto count = static_cast<uint32_t>(entries.size());
-    even.blocks.push_back(BlockOver(EncodeIndexPiece(entries), source, first, count));
+    even.blocks.push_back(
+        BlockOver<IndexPieceBlock>(EncodeIndexPiece(entries), source, first, count));
     first += count;
     entries.clear();
     const std::optional<IndexTable> table = ParseIndexPiece(*even.blocks.back());
@@ -84,12 +89,14 @@ BlockRef TopOf(const WholeIndex& whole) {
   for (size_t i = 0; i < whole.tables.size(); ++i) {
     const IndexTable& table = whole.tables[i];
     table.Separator(0, &separators[i]);
-    pieces.push_back({separators[i], {whole.blocks[i]->offset, 0}, table.FirstOf(0)});
+    const BlockHandle place =
+        whole.places.empty() ? BlockHandle{whole.blocks[i]->offset, 0} : whole.places[i];
+    pieces.push_back({separators[i], place, table.FirstOf(0)});
     for (uint32_t k = 0; k < table.count(); ++k) bytes += table.HandleOf(k).stored_bytes;
     tops.push_back({table.HandleOf(0).offset, bytes});
   }
-  return BlockOver(EncodeIndexTop(pieces, tops, whole.bits), *whole.blocks.front(), 0,
-                   static_cast<uint32_t>(pieces.size()));
+  return BlockOver<Block>(EncodeIndexTop(pieces, tops, whole.bits), *whole.blocks.front(), 0,
+                          static_cast<uint32_t>(pieces.size()));
 }
 
 }  // namespace
@@ -152,7 +159,7 @@ Status BlockIndex::SetTop(BlockRef top, const SectionEntry& data, uint32_t row_c
   data_offsets_.push_back(data.offset + data.size_bytes);
   top_ = *table;
   top_block_ = std::move(top);
-  pieces_ = std::make_unique<Lazy<Piece>[]>(count);
+  pieces_ = std::make_unique<Lazy<Kept>[]>(count);
   return {};
 }
 
@@ -171,17 +178,23 @@ Status BlockIndex::CheckPlacesOfPieces(const SectionEntry& index) const {
   return top_block_->Corrupt(Mismatch("end of the pieces of the block index", end, at));
 }
 
+// Pieces that were recut are in no file, so they are kept whether they fit or not.
 Status BlockIndex::LoadWhole(const IndexPlaces& places, uint32_t row_count) {
   WholeIndex whole;
   SequentialReader run(*file_, *places.index);
   while (!run.done()) {
-    ASSIGN_OR_RETURN(BlockRef block, run.Next(BlockKind::kBlockIndex));
+    const uint64_t offset = run.offset();
+    ASSIGN_OR_RETURN(const std::string_view stored, run.NextStored());
+    auto block = std::make_shared<IndexPieceBlock>();
+    RETURN_IF_ERROR(
+        DecodeBlockInto(file_->PlaceAt(offset), BlockKind::kBlockIndex, stored, block.get()));
     const std::optional<IndexTable> table = ParseIndexPiece(*block);
     if (!table.has_value() || block->first != size_) {
       return block->Corrupt("piece of block index is malformed");
     }
     size_ += block->count;
     whole.tables.push_back(*table);
+    whole.places.push_back({offset, static_cast<uint32_t>(stored.size())});
     whole.blocks.push_back(std::move(block));
   }
   if (size_ != places.index->count) {
@@ -194,8 +207,13 @@ Status BlockIndex::LoadWhole(const IndexPlaces& places, uint32_t row_count) {
   }
   RETURN_IF_ERROR(SetTop(TopOf(whole), *places.data, row_count));
   for (uint32_t piece = 0; piece < piece_count(); ++piece) {
-    RETURN_IF_ERROR(
-        pieces_[piece].Get([&] { return MakePiece(piece, whole.blocks[piece]); }).status());
+    std::shared_ptr<IndexPieceBlock>& block = whole.blocks[piece];
+    RETURN_IF_ERROR(Check(piece, block.get()));
+    if (whole.places.empty() || Fits(PlaceOfPiece(piece).stored_bytes)) {
+      Keep(piece, std::move(block));
+    } else {
+      Cache(piece, std::move(block));
+    }
   }
   return {};
 }

@@ -1,8 +1,8 @@
 // Loads the sections of a family, and its row blocks from the cache or the disk.
 //
 // A cached row block is found through the slot of its entry in the block index, which holds a weak
-// reference. If the block is gone, the cache is searched: it may have the block from another
-// StoreFile of the same file.
+// reference. If the block is gone, or the entry is in a piece that is not kept, the cache is
+// searched: it may also have the block from another StoreFile of the same file.
 #include "format/row/data_section.h"
 
 #include <utility>
@@ -65,65 +65,77 @@ Result<DataSection> DataSection::Load(const BlockFile& file, const DataPlaces& p
   return section;
 }
 
-Result<RowBlockRef> DataSection::DecodeRows(uint32_t block, std::string_view stored) const {
-  return DecodeRowsAt(file_->PlaceAt(BlockAt(block).handle.offset), block, stored);
+Result<RowBlockRef> DataSection::DecodeRows(const DataBlock& block, std::string_view stored) const {
+  return DecodeRowsAt(file_->PlaceAt(block.handle.offset), block, stored);
 }
 
-Result<RowBlockRef> DataSection::DecodeRowsAt(const BlockPlace& where, uint32_t block,
+Result<RowBlockRef> DataSection::DecodeRowsAt(const BlockPlace& where, const DataBlock& block,
                                               std::string_view stored) const {
-  const DataBlock place = BlockAt(block);
-  const uint64_t offset = place.handle.offset;
-  if (stored.size() != place.handle.stored_bytes) {
+  const uint64_t offset = block.handle.offset;
+  if (stored.size() != block.handle.stored_bytes) {
     return file_->Corrupt(offset,
-                          Mismatch("bytes of block", place.handle.stored_bytes, stored.size()));
+                          Mismatch("bytes of block", block.handle.stored_bytes, stored.size()));
   }
   ASSIGN_OR_RETURN(RowBlockRef rows, RowBlock::Decode(where, family_, stored));
-  if (rows->first() != place.first) {
-    return file_->Corrupt(offset, Mismatch("first row of block", place.first, rows->first()));
+  if (rows->first() != block.first) {
+    return file_->Corrupt(offset, Mismatch("first row of block", block.first, rows->first()));
   }
-  if (rows->row_count() != place.count) {
-    return file_->Corrupt(offset, Mismatch("rows of block", place.count, rows->row_count()));
+  if (rows->row_count() != block.count) {
+    return file_->Corrupt(offset, Mismatch("rows of block", block.count, rows->row_count()));
   }
   return rows;
 }
 
-Result<RowBlockRef> DataSection::AdmitRows(uint32_t block, std::string_view stored) const {
-  const BlockPlace place = file_->KeptPlaceAt(BlockAt(block).handle.offset);
+Result<RowBlockRef> DataSection::AdmitRows(const DataBlock& block, std::string_view stored) const {
+  const BlockPlace place = file_->KeptPlaceAt(block.handle.offset);
   ASSIGN_OR_RETURN(RowBlockRef rows, DecodeRowsAt(place, block, stored));
   BlockCache* const cache = file_->cache();
   if (cache == nullptr) return rows;
   auto kept = std::dynamic_pointer_cast<const RowBlock>(
-      cache->Insert(file_->number(), BlockAt(block).handle.offset, rows));
+      cache->Insert(file_->number(), block.handle.offset, rows));
   if (kept == nullptr) return rows;
-  RowSlot::Set(index_.SharedSlotOf(block), kept);
+  if (auto slot = index_.SharedSlotOf(block.number)) RowSlot::Set(slot, kept);
   return kept;
 }
 
 Result<RowBlockRef> DataSection::ReadRows(uint32_t block) const {
-  if (RowBlockRef cached = CachedRows(block); cached != nullptr) return cached;
-  const BlockHandle handle = BlockAt(block).handle;
-  ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, file_->ReadStored(handle));
-  return AdmitRows(block, {stored.get(), handle.stored_bytes});
+  if (RowBlockRef used = UsedRows(block); used != nullptr) return used;
+  ASSIGN_OR_RETURN(const DataBlock place, BlockAt(block));
+  return ReadRows(place);
 }
 
-RowBlockRef DataSection::CachedRows(uint32_t block) const {
-  if (RowBlockRef found = index_.SlotOf(block).Get(); found != nullptr) {
-    found->CountUse();
-    return found;
-  }
-  auto found = std::dynamic_pointer_cast<const RowBlock>(file_->Cached(BlockAt(block).handle));
-  if (found != nullptr) RowSlot::Set(index_.SharedSlotOf(block), found);
+Result<RowBlockRef> DataSection::ReadRows(const DataBlock& block) const {
+  if (RowBlockRef cached = CachedRows(block); cached != nullptr) return cached;
+  ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, file_->ReadStored(block.handle));
+  return AdmitRows(block, {stored.get(), block.handle.stored_bytes});
+}
+
+RowBlockRef DataSection::CachedRows(const DataBlock& block) const {
+  if (RowBlockRef used = UsedRows(block.number); used != nullptr) return used;
+  auto found = std::dynamic_pointer_cast<const RowBlock>(file_->Cached(block.handle));
+  if (found == nullptr) return nullptr;
+  if (auto slot = index_.SharedSlotOf(block.number)) RowSlot::Set(slot, found);
   return found;
 }
 
-RowBlockRef DataSection::RememberedRows(uint32_t block) const { return index_.SlotOf(block).Get(); }
+RowBlockRef DataSection::RememberedRows(uint32_t block) const {
+  const RowSlot* const slot = index_.SlotOf(block);
+  return slot == nullptr ? nullptr : slot->Get();
+}
 
-void DataSection::PrefetchRows(uint32_t block) const { index_.SlotOf(block).Prefetch(); }
+RowBlockRef DataSection::UsedRows(uint32_t block) const {
+  RowBlockRef rows = RememberedRows(block);
+  if (rows != nullptr) rows->CountUse();
+  return rows;
+}
 
-Result<RowBlockRef> DataSection::ReadRowsUncached(uint32_t block) const {
-  const BlockHandle handle = BlockAt(block).handle;
-  ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, file_->ReadStored(handle));
-  return DecodeRows(block, {stored.get(), handle.stored_bytes});
+void DataSection::PrefetchRows(uint32_t block) const {
+  if (const RowSlot* slot = index_.SlotOf(block); slot != nullptr) slot->Prefetch();
+}
+
+Result<RowBlockRef> DataSection::ReadRowsUncached(const DataBlock& block) const {
+  ASSIGN_OR_RETURN(const std::unique_ptr<char[]> stored, file_->ReadStored(block.handle));
+  return DecodeRows(block, {stored.get(), block.handle.stored_bytes});
 }
 
 }  // namespace tandem::format

@@ -73,12 +73,11 @@ class DataSection {
   }
 
   uint32_t block_count() const { return index_.size(); }
-  /// Requires, as everything below that takes a block: it came from BlockOf or BlockOfKey, or
-  /// LoadBlocks was called for it.
-  DataBlock BlockAt(uint32_t block) const { return index_.At(block); }
-  /// The block that holds `position`; `hint` is a block near it, before it if possible. Errors:
-  /// kCorruption, kIoError, when a piece of the block index must be read; the same for the next
-  /// three.
+  /// Requires: block < block_count(). Errors: kCorruption, kIoError, when a piece of the block
+  /// index must be read; the same for everything below that takes the number of a block, a position
+  /// or a key.
+  Result<DataBlock> BlockAt(uint32_t block) const { return index_.At(block); }
+  /// The block that holds `position`; `hint` is a block near it, before it if possible.
   Result<uint32_t> BlockOf(uint32_t position, uint32_t hint = 0) const {
     return index_.BlockOf(position, hint);
   }
@@ -89,13 +88,13 @@ class DataSection {
     return index_.Find(key, hint);
   }
   /// Sets `*separator`: BlockOfKey is `block` for this key, and less for every smaller key.
-  /// Requires: 0 < block < block_count(); the block need not be loaded.
+  /// Requires: 0 < block < block_count().
   Status SeparatorOf(uint32_t block, std::string* separator) const {
     return index_.Separator(block, separator);
   }
-  /// Loads the block index entries of all blocks. Errors: kCorruption, kIoError.
+  /// Keeps the block index entries of all blocks, as far as they fit in memory.
   Status LoadBlocks() const { return index_.LoadBlocks(0, index_.size()); }
-  /// The stored bytes of the blocks [first, end). Errors: as LoadBlocks.
+  /// The stored bytes of the blocks [first, end).
   Result<uint64_t> BytesOfBlocks(uint32_t first, uint32_t end) const {
     return index_.DataBytes(first, end);
   }
@@ -104,27 +103,31 @@ class DataSection {
 
   /// The parsed rows of a block, read or from the cache. Errors: kCorruption, kIoError.
   Result<RowBlockRef> ReadRows(uint32_t block) const;
+  Result<RowBlockRef> ReadRows(const DataBlock& block) const;
   /// The same for bytes that the caller read, all of the block's handle. Puts the block into the
   /// cache.
-  Result<RowBlockRef> AdmitRows(uint32_t block, std::string_view stored) const;
+  Result<RowBlockRef> AdmitRows(const DataBlock& block, std::string_view stored) const;
   /// The same without putting the block into the cache.
-  Result<RowBlockRef> DecodeRows(uint32_t block, std::string_view stored) const;
+  Result<RowBlockRef> DecodeRows(const DataBlock& block, std::string_view stored) const;
   /// nullptr without I/O when the block is not cached.
-  RowBlockRef CachedRows(uint32_t block) const;
+  RowBlockRef CachedRows(const DataBlock& block) const;
   /// The same without a cache lookup, and without counting as a use: nullptr also when nobody has
-  /// read the block through this object.
+  /// read the block through this object, or its piece of the block index is not kept.
   RowBlockRef RememberedRows(uint32_t block) const;
-  /// Prefetches the object that CachedRows will return into the processor's cache.
+  /// The same, as a use.
+  RowBlockRef UsedRows(uint32_t block) const;
+  /// Prefetches the object that RememberedRows will return into the processor's cache.
   void PrefetchRows(uint32_t block) const;
   /// Prefetches the slot of one of the `count` rows of the block.
   void PrefetchSlot(uint32_t block, uint32_t count, uint32_t slot) const {
-    index_.SlotOf(block).PrefetchSlot(count, slot);
+    if (const RowSlot* rows = index_.SlotOf(block); rows != nullptr)
+      rows->PrefetchSlot(count, slot);
   }
   /// As ReadRows, but bypassing the cache.
-  Result<RowBlockRef> ReadRowsUncached(uint32_t block) const;
+  Result<RowBlockRef> ReadRowsUncached(const DataBlock& block) const;
 
  private:
-  Result<RowBlockRef> DecodeRowsAt(const BlockPlace& where, uint32_t block,
+  Result<RowBlockRef> DecodeRowsAt(const BlockPlace& where, const DataBlock& block,
                                    std::string_view stored) const;
   DataSection() = default;
 

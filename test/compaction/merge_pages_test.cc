@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(TheCacheOfBlocksStaysAsItIs) {
   Merge();
   BOOST_TEST(cache.size_bytes() == before);
   for (uint32_t block = 10; block < 20; ++block) {
-    BOOST_TEST((inputs[0].store->blocks().Cached(data.BlockAt(block).handle) != nullptr));
+    BOOST_TEST((inputs[0].store->blocks().Cached(data.BlockAt(block)->handle) != nullptr));
   }
 }
 

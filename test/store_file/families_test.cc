@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(AFamilyStandsInExtentsOfAboutAMebibyte) {
     uint64_t bytes = 0, runs = 0, end = 0;
     BOOST_REQUIRE(data->LoadBlocks().ok());
     for (uint32_t block = 0; block < data->block_count(); ++block) {
-      const BlockHandle place = data->BlockAt(block).handle;
+      const BlockHandle place = data->BlockAt(block)->handle;
       if (place.offset - end >= kBlockAlignment) ++runs;
       end = place.offset + place.stored_bytes;
       bytes += place.stored_bytes;
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(OptionsAreTheFamilysOwn) {
   const auto raw_and_stored = [&](uint8_t family) {
     const DataSection* data = *file->Family(FamilyId(family));
     BOOST_REQUIRE(data->LoadBlocks().ok());
-    return std::pair((*data->ReadRows(0))->raw_bytes, data->BlockAt(0).handle.stored_bytes);
+    return std::pair((*data->ReadRows(0))->raw_bytes, data->BlockAt(0)->handle.stored_bytes);
   };
   const auto [small_raw, small_stored] = raw_and_stored(0);
   const auto [large_raw, large_stored] = raw_and_stored(1);

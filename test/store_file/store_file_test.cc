@@ -182,14 +182,14 @@ BOOST_AUTO_TEST_CASE(OrdinalsLeadToTheirBlocks) {
   BOOST_REQUIRE(data->LoadBlocks().ok());
   BOOST_TEST(blocks > 20u);
   for (uint32_t block = 0; block < blocks; ++block) {
-    const DataBlock place = data->BlockAt(block);
+    const DataBlock place = *data->BlockAt(block);
     for (uint32_t ordinal = place.first; ordinal < place.first + place.count; ++ordinal) {
       for (const uint32_t hint : {0u, block / 2, block, blocks - 1}) {
         BOOST_TEST(*data->BlockOf(ordinal, hint) == block);
       }
     }
   }
-  BOOST_TEST(data->BlockAt(blocks - 1).first + data->BlockAt(blocks - 1).count == rows.size());
+  BOOST_TEST(data->BlockAt(blocks - 1)->first + data->BlockAt(blocks - 1)->count == rows.size());
 }
 
 BOOST_AUTO_TEST_CASE(BlocksComeFromCacheFileAndCaller) {
@@ -199,17 +199,18 @@ BOOST_AUTO_TEST_CASE(BlocksComeFromCacheFileAndCaller) {
   const auto file = Opened(written, &cache);
   const DataSection* data = *file->Carrier();
   const size_t before = cache.size_bytes();
-  BOOST_TEST(data->CachedRows(1) == nullptr);
-  BOOST_TEST(data->ReadRowsUncached(1).has_value());
-  BOOST_TEST(data->CachedRows(1) == nullptr);
+  const DataBlock first = *data->BlockAt(1), second = *data->BlockAt(2);
+  BOOST_TEST(data->CachedRows(first) == nullptr);
+  BOOST_TEST(data->ReadRowsUncached(first).has_value());
+  BOOST_TEST(data->CachedRows(first) == nullptr);
   BOOST_TEST(cache.size_bytes() == before);
-  const BlockHandle handle = data->BlockAt(1).handle;
+  const BlockHandle handle = first.handle;
   const std::string_view stored =
       std::string_view(written.bytes).substr(handle.offset, handle.stored_bytes);
-  BOOST_TEST(data->AdmitRows(1, stored).has_value());
-  BOOST_TEST(data->CachedRows(1) != nullptr);
-  BOOST_TEST(data->AdmitRows(1, stored.substr(1)).status().code() == StatusCode::kCorruption);
-  BOOST_TEST(data->AdmitRows(2, stored).status().code() == StatusCode::kCorruption);
+  BOOST_TEST(data->AdmitRows(first, stored).has_value());
+  BOOST_TEST(data->CachedRows(first) != nullptr);
+  BOOST_TEST(data->AdmitRows(first, stored.substr(1)).status().code() == StatusCode::kCorruption);
+  BOOST_TEST(data->AdmitRows(second, stored).status().code() == StatusCode::kCorruption);
 }
 
 BOOST_AUTO_TEST_CASE(CachedRowsLiveAsLongAsTheCacheOrAReaderKeepsThem) {
@@ -217,24 +218,25 @@ BOOST_AUTO_TEST_CASE(CachedRowsLiveAsLongAsTheCacheOrAReaderKeepsThem) {
   BlockCache cache(1 << 20);
   const auto file = Opened(written, &cache);
   const DataSection* data = *file->Carrier();
+  const DataBlock place = *data->BlockAt(1);
   RowBlockRef rows = *data->ReadRows(1);
-  BOOST_TEST(data->CachedRows(1) == rows);
+  BOOST_TEST(data->CachedRows(place) == rows);
   BOOST_TEST(*data->ReadRows(1) == rows);
 
   // Another opening of the same file finds the block through the cache.
   const auto twin = Opened(written, &cache);
   const DataSection* twin_data = *twin->Carrier();
-  BOOST_TEST(twin_data->CachedRows(1) == rows);
-  BOOST_TEST(twin_data->CachedRows(0) == nullptr);
+  BOOST_TEST(twin_data->CachedRows(place) == rows);
+  BOOST_TEST(twin_data->CachedRows(*twin_data->BlockAt(0)) == nullptr);
 
   cache.EraseFile(file->number());
-  BOOST_TEST(data->CachedRows(1) == rows);
+  BOOST_TEST(data->CachedRows(place) == rows);
   rows.reset();
-  BOOST_TEST(data->CachedRows(1) == nullptr);
-  BOOST_TEST(twin_data->CachedRows(1) == nullptr);
+  BOOST_TEST(data->CachedRows(place) == nullptr);
+  BOOST_TEST(twin_data->CachedRows(place) == nullptr);
   BOOST_TEST(cache.size_bytes() == 0u);
   rows = *data->ReadRows(1);
-  BOOST_TEST(data->CachedRows(1) == rows);
+  BOOST_TEST(data->CachedRows(place) == rows);
 }
 
 BOOST_AUTO_TEST_CASE(CacheKeepsItsBudgetUnderScans) {
@@ -280,7 +282,7 @@ BOOST_AUTO_TEST_CASE(ALargeRowHasABlockToItself) {
   const auto file = Opened(Written(PlainTable(), rows));
   BOOST_TEST((*ReadAllRows(file.get()) == rows));
   const DataSection* data = *file->Carrier();
-  BOOST_TEST(data->BlockAt(*data->BlockOf(16)).count == 1u);
+  BOOST_TEST(data->BlockAt(*data->BlockOf(16))->count == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(ForeignFamiliesBadKeysAndDisorderAreRefused) {

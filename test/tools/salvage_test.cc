@@ -198,7 +198,7 @@ BOOST_FIXTURE_TEST_CASE(ABrokenBlockIsNamedWithWhatIndexesKnow, Fixture) {
   RequireOk(family.status());
   RequireOk((*family)->LoadBlocks());
   BOOST_REQUIRE_GT((*family)->block_count(), 3);
-  const format::DataBlock block = (*family)->BlockAt(2);
+  const format::DataBlock block = *(*family)->BlockAt(2);
   Flip(fs::path(path) / name, block.handle.offset + 40);
 
   const auto report = world.Salvage(path, Copy());
@@ -247,7 +247,7 @@ BOOST_FIXTURE_TEST_CASE(LostMarkersMakeOlderRowsUncertain, Fixture) {
   RequireOk((*family)->LoadBlocks());
   const auto block = (*family)->BlockOfKey(RowKey(7));
   RequireOk(block.status());
-  Flip(fs::path(path) / name, (*family)->BlockAt(*block).handle.offset + 40);
+  Flip(fs::path(path) / name, (*family)->BlockAt(*block)->handle.offset + 40);
   const auto report = world.Salvage(path, Copy());
   RequireOk(report.status());
   BOOST_REQUIRE_EQUAL(report->lost.size(), 1);

@@ -195,11 +195,12 @@ BlockOwners::BlockOwners(const format::StoreFile& file) {
 BlockOwners::Owner BlockOwners::Of(uint64_t offset) {
   for (Owner& next : next_) {
     while (next.block < next.data->block_count()) {
-      if (!next.data->index().LoadBlocks(next.block, next.block + 1).ok()) {
+      const Result<format::DataBlock> place = next.data->BlockAt(next.block);
+      if (!place) {
         ++next.block;  // Its piece is damaged: the owner of these blocks is unknown.
         continue;
       }
-      const uint64_t at = next.data->BlockAt(next.block).handle.offset;
+      const uint64_t at = place->handle.offset;
       if (at == offset) return next;
       if (at > offset) break;
       ++next.block;

@@ -50,10 +50,11 @@ class IndexedRows final : public FamilyRows {
 };
 
 Status IndexedRows::Seek(std::string_view key) {
-  const auto block = key.empty() ? Result<uint32_t>(0) : data_.BlockOfKey(key);
   if (key.empty()) return Load(0, {});
-  if (block) return Load(data_.BlockAt(*block).first, key);
-  RETURN_IF_ERROR(on_damage_(block.error()));
+  const Result<uint32_t> block = data_.BlockOfKey(key);
+  const Result<format::DataBlock> place = block ? data_.BlockAt(*block) : block.error();
+  if (place) return Load(place->first, key);
+  RETURN_IF_ERROR(on_damage_(place.error()));
   return Load(0, key);
 }
 
@@ -63,14 +64,14 @@ Status IndexedRows::Load(uint32_t position, std::string_view key) {
   const format::BlockIndex& index = data_.index();
   while (position < data_.row_count()) {
     const Result<uint32_t> block = data_.BlockOf(position);
-    if (!block) {
-      RETURN_IF_ERROR(on_damage_(block.error()));
+    const Result<format::DataBlock> place = block ? data_.BlockAt(*block) : block.error();
+    if (!place) {
+      RETURN_IF_ERROR(on_damage_(place.error()));
       position = index.EndOfPiece(index.PieceOf(position, 0));
       continue;
     }
-    const format::DataBlock place = data_.BlockAt(*block);
-    position = place.first + place.count;
-    const Result<RowBlockRef> rows = data_.ReadRowsUncached(*block);
+    position = place->first + place->count;
+    const Result<RowBlockRef> rows = data_.ReadRowsUncached(*place);
     if (!rows) {
       RETURN_IF_ERROR(on_damage_(rows.error()));
       continue;

@@ -263,8 +263,8 @@ size_t DataReads(ReadWorld& world, const std::function<void()>& work) {
   format::StoreFile& file = world.region(0).files[0].file->store();
   const format::DataSection& rows = **file.Carrier();
   const uint32_t first = *rows.BlockOf(0), last = *rows.BlockOf(file.row_count() - 1);
-  const uint64_t begin = rows.BlockAt(first).handle.offset;
-  const uint64_t end = rows.BlockAt(last).handle.offset;
+  const uint64_t begin = rows.BlockAt(first)->handle.offset;
+  const uint64_t end = rows.BlockAt(last)->handle.offset;
   world.disk().control().SetTracing(true);
   work();
   const std::vector<DiskEvent> trace = world.disk().control().TakeTrace();

@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(ACountOfSingleSourceRowsReadsNoDataBlock) {
   BOOST_CHECK_EQUAL(count("NOT name IS NULL"), 20'000);
   BOOST_REQUIRE(data->LoadBlocks().ok());
   for (uint32_t block = 0; block < data->block_count(); ++block) {
-    BOOST_REQUIRE(data->CachedRows(block) == nullptr);
+    BOOST_REQUIRE(data->CachedRows(*data->BlockAt(block)) == nullptr);
   }
 }
 

@@ -82,7 +82,7 @@ struct FamilyFixture {
         const format::DataSection& data = Section(family);
         BOOST_REQUIRE(data.LoadBlocks().ok());
         for (uint32_t block = 0; block < data.block_count(); ++block) {
-          const format::BlockHandle handle = data.BlockAt(block).handle;
+          const format::BlockHandle handle = data.BlockAt(block)->handle;
           if (handle.offset < event.offset + event.size &&
               event.offset < handle.offset + handle.stored_bytes) {
             ++blocks[family];

@@ -64,7 +64,7 @@ std::set<uint32_t> BlocksOf(format::StoreFile& file, const std::set<std::string>
 }
 
 Extent PlaceOf(const format::StoreFile& file, uint32_t block) {
-  const format::BlockHandle handle = (*file.Carrier())->BlockAt(block).handle;
+  const format::BlockHandle handle = (*file.Carrier())->BlockAt(block)->handle;
   return {handle.offset, handle.offset + handle.stored_bytes};
 }
 
@@ -266,8 +266,9 @@ BOOST_AUTO_TEST_CASE(ALargeScanLeavesTheCacheAsItIs) {
                       10'000);
     BOOST_CHECK(!DataReads(world, view).empty());
   }
-  for (uint32_t block = 0; block < (*FileOf(view, 0).Carrier())->block_count(); ++block) {
-    BOOST_REQUIRE((*FileOf(view, 0).Carrier())->CachedRows(block) == nullptr);
+  const format::DataSection& data = **FileOf(view, 0).Carrier();
+  for (uint32_t block = 0; block < data.block_count(); ++block) {
+    BOOST_REQUIRE(data.CachedRows(*data.BlockAt(block)) == nullptr);
   }
 }
 

@@ -263,6 +263,34 @@ BOOST_AUTO_TEST_CASE(TheBudgetShrinksByWhatOthersHold) {
   BOOST_TEST(account.bytes(base::MemoryPart::kBlockCache) == cache.size_bytes());
 }
 
+BOOST_AUTO_TEST_CASE(EachPartThatIsKeptHasItsShare) {
+  using base::MemoryPart;
+  constexpr uint64_t kBudget = 16 << 20, kMost = kBudget / 4;
+  base::MemoryAccount account;
+  const BlockCache cache(kBudget, &account);
+  base::MemoryCharge indexes(&account, MemoryPart::kBlockIndexes);
+  base::MemoryCharge filters(&account, MemoryPart::kFilters);
+  base::MemoryCharge hashes(&account, MemoryPart::kKeyHashes);
+  BOOST_TEST(cache.Fits(MemoryPart::kFilters, kMost));
+  BOOST_TEST(!cache.Fits(MemoryPart::kFilters, kMost + 1));
+  // Block indexes leave a quarter to filters.
+  BOOST_TEST(cache.Fits(MemoryPart::kBlockIndexes, kMost / 4 * 3));
+  BOOST_TEST(!cache.Fits(MemoryPart::kBlockIndexes, kMost / 4 * 3 + 1));
+  indexes.Set(kMost / 2);
+  BOOST_TEST(cache.Fits(MemoryPart::kFilters, kMost / 2));
+  BOOST_TEST(!cache.Fits(MemoryPart::kFilters, kMost / 2 + 1));
+  filters.Set(kMost / 2);
+  BOOST_TEST(!cache.Fits(MemoryPart::kBlockIndexes, 1));
+  // Key hashes fit whatever these take, and the other way round.
+  BOOST_TEST(cache.Fits(MemoryPart::kKeyHashes, kMost));
+  BOOST_TEST(!cache.Fits(MemoryPart::kKeyHashes, kMost + 1));
+  hashes.Set(kMost);
+  BOOST_TEST(!cache.Fits(MemoryPart::kKeyHashes, 1));
+  filters.Set(0);
+  BOOST_TEST(cache.Fits(MemoryPart::kBlockIndexes, kMost / 4));
+  BOOST_TEST(cache.Fits(MemoryPart::kBitmaps, 100 * kBudget));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -123,8 +123,8 @@ BOOST_AUTO_TEST_CASE(LongSeparatorsLeadToTheirBlocks) {
 // The ordinals of block `block` and their neighbours lead there from any hint. Of a block with many
 // rows, the ordinals at its ends and in the middle.
 void CheckOrdinals(const BlockIndex& index, uint32_t block, uint32_t first, uint32_t rows) {
-  BOOST_TEST(index.At(block).first == first);
-  BOOST_TEST(index.At(block).count == rows);
+  BOOST_TEST(index.At(block)->first == first);
+  BOOST_TEST(index.At(block)->count == rows);
   for (const uint32_t i : {0u, 1u, rows / 2, rows - 1}) {
     if (i >= rows) continue;
     for (uint32_t hint = 0; hint < index.size(); hint += 7) {

@@ -57,7 +57,7 @@ void Seal(uint64_t offset, std::string* bytes) {
 std::string Contents(const BlockIndex& index) {
   std::string all, separator;
   for (uint32_t block = 0; block < index.size(); ++block) {
-    const DataBlock at = index.At(block);
+    const DataBlock at = *index.At(block);
     BOOST_REQUIRE(index.Separator(block, &separator).ok());
     AppendU64(&all, at.handle.offset);
     AppendU32(&all, at.handle.stored_bytes);
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(APieceIsReadWhenItIsNeededAndOnce) {
   BOOST_TEST(reads == 2);
   for (uint32_t block = 256; block < 384; ++block) {
     BOOST_TEST(*index->Find(spans[block].last_key) == block);
-    BOOST_TEST(*index->BlockOf(index->At(block).first, 300) == block);
+    BOOST_TEST(*index->BlockOf(index->At(block)->first, 300) == block);
   }
   BOOST_TEST(reads == 2);
   // The first separator of a piece is in the top.
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(ThreadsThatSearchAtOnceFindTheSame) {
         for (uint32_t i = 0; i < 2000; ++i) {
           const uint32_t block = (i * 7 + thread) % 2000;
           if (*(*index)->Find(spans[block].last_key) != block) ++wrong;
-          if (*(*index)->BlockOf((*index)->At(block).first, 0) != block) ++wrong;
+          if (*(*index)->BlockOf((*index)->At(block)->first, 0) != block) ++wrong;
         }
       });
     }
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(AChangedPieceIsRefusedOrUsable) {
       }
       ++used;
       for (uint32_t block = 0; block < (*index)->size(); ++block) {
-        const DataBlock place = (*index)->At(block);
+        const DataBlock place = *(*index)->At(block);
         BOOST_REQUIRE(place.handle.offset >= good.data.offset);
         BOOST_REQUIRE(BlockEnd(place.handle) <= good.data.offset + good.data.size_bytes);
         BOOST_REQUIRE(place.count > 0 && place.first + place.count <= good.rows);
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(UnevenPiecesAreCut) {
       for (; block < end; ++block) {
         std::string& separator = separators[block - first];
         BOOST_REQUIRE((*expected)->Separator(block, &separator).ok());
-        const DataBlock place = (*expected)->At(block);
+        const DataBlock place = *(*expected)->At(block);
         entries.push_back({separator, place.handle, place.first});
       }
       const std::string raw = EncodeIndexPiece(entries);

@@ -65,11 +65,12 @@ inline WrittenIndex WriteIndex(const std::vector<IndexSpan>& spans) {
 }
 
 // Opens it; `whole`: without its top.
-inline Result<OpenedIndex> OpenIndex(const WrittenIndex& written, bool whole = false) {
+inline Result<OpenedIndex> OpenIndex(const WrittenIndex& written, bool whole = false,
+                                     format::BlockCache* cache = nullptr) {
   OpenedIndex opened;
   opened.file =
       std::make_unique<format::BlockFile>(std::make_unique<test::MemoryFile>(written.bytes),
-                                          format::FileNumber(1), kIndexFileId, nullptr);
+                                          format::FileNumber(1), kIndexFileId, cache);
   format::IndexPlaces places{&written.index, nullptr, &written.data};
   if (!whole && written.top.has_value()) places.top = &*written.top;
   ASSIGN_OR_RETURN(opened.index, format::BlockIndex::Open(*opened.file, places, written.rows));
