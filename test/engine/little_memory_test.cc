@@ -18,7 +18,7 @@ constexpr uint64_t kRows = 12'000;
 
 std::string Key(uint64_t row) { return "row" + std::to_string(1'000'000 + row); }
 
-// Three files that overlap, of small blocks: their indexes have some 30 pieces.
+// Three files that overlap, of small blocks, so that their indexes have many pieces.
 struct FilledEngine : TestEngine {
   explicit FilledEngine(uint64_t cache_bytes) {
     tuning.block_cache_bytes = cache_bytes;
@@ -27,7 +27,7 @@ struct FilledEngine : TestEngine {
     tuning.log_segment_bytes = 16 << 20;
     BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
     TableOptions table = SimpleTable();
-    table.families[0].block_size_bytes = 256;
+    table.families[0].block_size_bytes = 512;
     BOOST_REQUIRE_EQUAL((**this).CreateTable(table).ToString(), "OK");
     Put(0, 1, "a");
     Put(1, 3, "b");
@@ -38,7 +38,7 @@ struct FilledEngine : TestEngine {
     WriteBatch batch;
     for (uint64_t row = first; row < kRows; row += step) {
       batch.Put("t", Key(row), "d", "c", "value" + std::to_string(row % 50));
-      batch.Put("t", Key(row), "d", "p", mark + std::string(40, 'p'));
+      batch.Put("t", Key(row), "d", "p", mark + std::string(100, 'p'));
       if (row % 11 == 0 && step > 1) batch.DeleteRow("t", Key(row));
     }
     BOOST_REQUIRE_EQUAL(Write(batch).ToString(), "OK");

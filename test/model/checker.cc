@@ -528,6 +528,10 @@ void Checker::CheckPrepared(const Moment& moment, const std::string& table,
   const bool may_be_gone = moment.snapshot != nullptr;
   if (may_be_gone && prepared.status().code() == StatusCode::kNotFound) return;
   RequireOk(prepared.status(), asked);
+  // What a run with other values leaves must serve the next ones.
+  bool are_others_bound = true;
+  for (uint32_t i = 0; i < values.size(); ++i) are_others_bound &= prepared->Bind(i + 1, "1").ok();
+  if (are_others_bound) (void)moment.engine->Query(read, &*prepared);
   for (uint32_t i = 0; i < values.size(); ++i) {
     const Status bound = prepared->Bind(i + 1, values[i]);
     if (may_be_gone && bound.code() == StatusCode::kInvalidArgument) return;

@@ -48,8 +48,8 @@ class Rows {
     if (source == nullptr) return std::nullopt;
     return Drain(std::move(source));
   }
-  /// A run of the prepared query `a = ?1` by what is kept of an earlier one; nullopt: nothing is, or
-  /// it does not serve this run.
+  /// A run of the prepared query `a = ?1` by what is kept of an earlier one; nullopt: nothing is,
+  /// or it does not serve this run.
   std::optional<std::vector<ModelRow>> FewByLookup(const engine::ParameterValues& values,
                                                    const QueryOptions& query = {},
                                                    size_t moment = 0) {
