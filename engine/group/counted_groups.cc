@@ -110,10 +110,7 @@ class ValueGroups final : public GroupMaker {
   Status ReadRange(const format::KeyRange& range, std::vector<Group>* groups) {
     AccessPath access{.paths = {}, .exact = false};
     access.paths.push_back({.index = &index_, .ranges = {range}});
-    query_.context->predicate.reset();
-    if (predicate_.has_value()) {
-      query_.context->predicate = BoundPredicate::Of(predicate_->root());
-    }
+    query_.context->predicate = predicate_;
     ConcatenatingIterator chain(query_.context.get(), query_.plan.clusters, &access);
     std::vector<std::string> keys;
     std::string entry;

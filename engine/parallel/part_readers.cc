@@ -174,9 +174,7 @@ std::unique_ptr<ReadContext> PartReaders::Shared::TakeContext() {
   }
   const ReadContext& original = *work_.context;
   auto context = std::make_unique<ReadContext>(original.resources, original.view, original.schema);
-  if (original.predicate.has_value()) {
-    context->predicate = BoundPredicate::Of(original.predicate->root());  // Its own scratch memory.
-  }
+  context->predicate = original.predicate;
   context->may_end_early = original.may_end_early;
   context->fills_cache = original.fills_cache;
   return context;

@@ -163,6 +163,11 @@ class BoundPredicate::Evaluator {
 };
 
 BoundPredicate::BoundPredicate(std::unique_ptr<const BoundNode> root) : root_(std::move(root)) {}
+BoundPredicate::BoundPredicate(const BoundPredicate& other)
+    : BoundPredicate(std::make_unique<const BoundNode>(*other.root_)) {}
+BoundPredicate& BoundPredicate::operator=(const BoundPredicate& other) {
+  return *this = BoundPredicate(other);
+}
 BoundPredicate::BoundPredicate(BoundPredicate&&) noexcept = default;
 BoundPredicate& BoundPredicate::operator=(BoundPredicate&&) noexcept = default;
 BoundPredicate::~BoundPredicate() = default;

@@ -105,6 +105,9 @@ struct BindOptions {
 /// Threads: one at a time (it keeps scratch memory).
 class BoundPredicate {
  public:
+  /// A copy has scratch memory of its own.
+  BoundPredicate(const BoundPredicate& other);
+  BoundPredicate& operator=(const BoundPredicate& other);
   BoundPredicate(BoundPredicate&&) noexcept;
   BoundPredicate& operator=(BoundPredicate&&) noexcept;
   ~BoundPredicate();
