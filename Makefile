@@ -21,6 +21,8 @@
 
 BUILD ?= build
 OPT ?= -O2
+# Lines in stack traces.
+LINES ?= -g1
 AR = ar
 # V=1 shows the commands.
 Q = $(if $(V),,@)
@@ -44,7 +46,7 @@ SANITIZING = -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-po
   -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict \
   -Wno-maybe-uninitialized -Wno-unknown-warning-option
 # The public headers make visible what they declare; the shared library exports nothing else.
-CXXFLAGS_ALL = -std=c++20 $(OPT) -g1 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden \
+CXXFLAGS_ALL = -std=c++20 $(OPT) $(LINES) -fPIC -fvisibility=hidden -fvisibility-inlines-hidden \
   -Wall -Wextra -Werror \
   $(if $(SANITIZE),$(SANITIZING),$(HARDENING)) $(if $(DEBUG),,-DNDEBUG) -I. -Iinclude $(CXXFLAGS)
 LDFLAGS_ALL = $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,-z,relro,-z,now $(LDFLAGS)
@@ -85,13 +87,18 @@ help:
 clean:
 	rm -rf build build-*
 
-# Two precompiled headers halve the time of a build; see tools/dev/prelude.h.
+# Precompiled headers halve the time of a build; see tools/dev/prelude.h.
 PRELUDE = $(BUILD)/obj/tools/dev/prelude.h
 $(BUILD)/obj/%.h.gch: %.h $(BUILD)/obj/flags
 	@mkdir -p $(@D)
 	@cp $< $(@:.gch=)
 	@echo "  PCH $<"
 	$(Q)$(CXX) $(CXXFLAGS_ALL) -MMD -MP -w -x c++-header $< -o $@
+# Most of the engine reads views of regions. The rooms that do not have none of it.
+VIEWLESS = backup predicate runtime salvage split_keys storage verify
+VIEWING_OBJECTS = $(call objects,$(filter-out $(VIEWLESS:%=engine/%/%),$(call files,engine,cc)))
+$(VIEWING_OBJECTS): PRELUDE = $(BUILD)/obj/tools/dev/engine_prelude.h
+$(VIEWING_OBJECTS): | $(BUILD)/obj/tools/dev/engine_prelude.h.gch
 
 # Changes when the flags do, and everything is compiled again.
 FLAGS := $(CXXFLAGS_ALL)
