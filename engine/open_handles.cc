@@ -129,12 +129,13 @@ void OpenCursor::EndWatch(bool is_whole, const Status& status) {
 Result<bool> OpenCursor::NextInside(RowView* row) {
   // Not the end, if the batch had more rows.
   const Status status = origin_.limits.cancellation.Check();
+  if (is_in_batch_ && left_.empty() && status.ok() && open_->source->is_at_end()) return false;
   if (is_in_batch_) GetPositionInBatch(&before_batch_);
   is_in_batch_ = false;
   left_ = {};
-  RETURN_IF_ERROR(WithProgress(status));
+  if (!status.ok()) return WithProgress(status);
   const Result<bool> more = open_->source->NextBatch(batch_.get());
-  RETURN_IF_ERROR(WithProgress(more.status()));
+  if (!more.has_value()) return WithProgress(more.error());
   if (!*more) return false;
   if (origin_.limits.meter != nullptr) origin_.limits.meter->ForgetPassed();
   is_in_batch_ = true;

@@ -274,6 +274,7 @@ class FewRows final : public RowSource {
     RETURN_IF_ERROR(Plan());
     return NextOfRest(batch);
   }
+  bool is_at_end() const override { return !rest_.has_value() && at_ == places_.size(); }
 
  private:
   static constexpr size_t kTouchedAhead = 8;

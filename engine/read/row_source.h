@@ -22,6 +22,8 @@ class RowSource {
   /// Errors: kOverBudget (a row that is too large to be read whole), kCorruption, kIoError,
   /// kCancelled. Lifetime of the rows: until the next call.
   virtual Result<bool> NextBatch(format::RowBatch* batch) = 0;
+  /// After a batch: whether NextBatch would say that it was the last. False: that is not known.
+  virtual bool is_at_end() const { return false; }
   /// Of rows in the order of an index: the entry of the row, or of the piece, that NextBatch gave
   /// last. Such batches have one row. Else empty.
   virtual std::string_view entry() const { return {}; }

@@ -193,6 +193,35 @@ BOOST_AUTO_TEST_CASE(PagesAreTheWholeResult) {
   }
 }
 
+// A cursor of few rows knows its end before it looks for more.
+BOOST_AUTO_TEST_CASE(TheEndOfFewRowsIsWhereTheLastOneWas) {
+  WriteBatch batch;
+  for (uint64_t row = 0; row < 100; ++row) {
+    batch.Put("t", Key(row), "d", "n", std::to_string(row / 3));
+  }
+  BOOST_REQUIRE_EQUAL(database->Write({}, batch).ToString(), "OK");
+  BOOST_REQUIRE_EQUAL(database->Compact("t").ToString(), "OK");
+  const Predicate predicate = Predicate::Equal("n", "7");
+  for (int run = 0; run < 2; ++run) {  // The second finds the blocks in memory.
+    auto cursor = database->Query({}, "t", predicate);
+    BOOST_REQUIRE_EQUAL(cursor.status().ToString(), "OK");
+    std::string last;
+    for (uint64_t row = 21; row < 24; ++row) {
+      BOOST_REQUIRE(cursor->Next());
+      BOOST_TEST(cursor->row().key() == Key(row));
+      last = *cursor->Token();
+    }
+    for (int again = 0; again < 2; ++again) {
+      BOOST_TEST(!cursor->Next());
+      BOOST_TEST(cursor->status().ToString() == "OK");
+      BOOST_TEST(*cursor->Token() == last);
+    }
+    auto rest = database->Query({}, "t", predicate, {.after = last});
+    BOOST_REQUIRE_EQUAL(rest.status().ToString(), "OK");
+    BOOST_TEST(!rest->Next());
+  }
+}
+
 // The columns of a row lie in two sources, and timestamps go back: no walk of an index over both.
 BOOST_AUTO_TEST_CASE(PagesInAnOrderThatHasToBeSorted) {
   constexpr uint64_t kRows = 200;
