@@ -149,7 +149,7 @@ Status EntryCounts::ForEachDecided(const std::vector<format::KeyRange>& ranges,
         });
     if (has_none) return {};
     const auto iterator =
-        NewCandidateIterator(context_, cluster, std::move(files), std::move(rows));
+        NewCandidateIterator(context_, cluster, std::move(files), {std::move(rows)});
     while (true) {
       ASSIGN_OR_RETURN(const bool is_row, iterator->Next());
       if (!is_row) return {};

@@ -30,7 +30,7 @@ Result<std::vector<std::string>> Decide(ReadContext* context, const Cluster& clu
                                         std::vector<FileCandidates> files,
                                         std::vector<const MemRow*> rows) {
   std::vector<std::string> keys;
-  const auto iterator = NewCandidateIterator(context, cluster, std::move(files), std::move(rows));
+  const auto iterator = NewCandidateIterator(context, cluster, std::move(files), {std::move(rows)});
   while (true) {
     ASSIGN_OR_RETURN(const bool is_row, iterator->Next());
     if (!is_row) return keys;

@@ -118,7 +118,7 @@ Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
   } else if (!cluster.has_one_file()) {
     count += TakeKnown(cluster, access, context->view, &rows);
   }
-  const auto rest = NewCandidateIterator(context, cluster, std::move(files), std::move(rows));
+  const auto rest = NewCandidateIterator(context, cluster, std::move(files), {std::move(rows)});
   ASSIGN_OR_RETURN(const uint64_t others, CountRows(rest.get()));
   return count + others;
 }

@@ -125,7 +125,7 @@ Result<std::vector<std::optional<Row>>> GetRows(const ReadResources& resources, 
   for (size_t i = 0; i < clusters.size(); ++i) {
     RETURN_IF_ERROR(context.cancellation.Check());
     const auto iterator = NewCandidateIterator(&context, clusters[i], std::move(found[i].files),
-                                               std::move(found[i].memstore_rows));
+                                               {std::move(found[i].memstore_rows)});
     RETURN_IF_ERROR(ReadRows(wanted, iterator.get(), &next, &result));
   }
   return result;

@@ -133,7 +133,7 @@ CandidateIterator::CandidateIterator(ReadContext* context, const Cluster& cluste
 Status CandidateIterator::Open() {
   has_begun_ = true;
   if (covered_ != nullptr) RETURN_IF_ERROR(covered_->Begin());
-  std::vector<CandidateStream::Row> located;
+  std::vector<LocatedRow> located;
   ASSIGN_OR_RETURN(const bool is_located,
                    LocateRows(*context_, cluster_, &memstore_rows_, &located));
   SortByKey(&memstore_rows_);
@@ -407,16 +407,16 @@ Status CandidateIterator::Advance() {
 
 std::unique_ptr<RowIterator> NewCandidateIterator(ReadContext* context, const Cluster& cluster,
                                                   std::vector<FileCandidates> files,
-                                                  std::vector<const MemRow*> memstore_rows,
+                                                  MemstoreHits hits,
                                                   std::unique_ptr<CoveredRows> covered) {
   if (cluster.has_one_file() && covered == nullptr) {
     return NewFileIterator(context, cluster.files[0], std::move(files[0]));
   }
   if (cluster.files.size() == 1 && covered == nullptr) {
-    return NewUpdatedFileIterator(context, cluster, std::move(files[0]), std::move(memstore_rows));
+    return NewUpdatedFileIterator(context, cluster, std::move(files[0]), std::move(hits));
   }
   return std::make_unique<CandidateIterator>(context, cluster, std::move(files),
-                                             std::move(memstore_rows), std::move(covered));
+                                             std::move(hits.rows), std::move(covered));
 }
 
 }  // namespace tandem::engine

@@ -77,7 +77,7 @@ Result<std::unique_ptr<RowIterator>> OpenCandidates(ReadContext* context, const 
     if (covered != nullptr) RETURN_IF_ERROR(covered->Take(source, &candidates));
   }
   return NewCandidateIterator(
-      context, cluster, std::move(files), MemstoreCandidates(cluster, access, context->view.point),
+      context, cluster, std::move(files), HitsOfMemstores(cluster, access, context->view),
       covered == nullptr || covered->empty() ? nullptr : std::move(covered));
 }
 

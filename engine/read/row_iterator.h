@@ -109,17 +109,16 @@ std::unique_ptr<RowIterator> NewFileIterator(ReadContext* context, const FileSou
                                              std::optional<FileCandidates> candidates);
 
 /// Reads the candidates of a cluster of one file and memstores: `candidates` of the file, and
-/// `memstore_rows` as below.
+/// `hits` as below.
 std::unique_ptr<RowIterator> NewUpdatedFileIterator(ReadContext* context, const Cluster& cluster,
-                                                    FileCandidates candidates,
-                                                    std::vector<const MemRow*> memstore_rows);
+                                                    FileCandidates candidates, MemstoreHits hits);
 
-/// Reads the candidates of a cluster: `files` has one entry for each of
-/// cluster.files; `memstore_rows` are in any order, perhaps repeated, and have cells that the view
-/// sees. `covered` (may be null) are candidates that are not among those.
+/// Reads the candidates of a cluster: `files` has one entry for each of cluster.files; the rows of
+/// `hits` have cells that the view sees. `covered` (may be null) are candidates that are not among
+/// those.
 std::unique_ptr<RowIterator> NewCandidateIterator(ReadContext* context, const Cluster& cluster,
                                                   std::vector<FileCandidates> files,
-                                                  std::vector<const MemRow*> memstore_rows,
+                                                  MemstoreHits hits,
                                                   std::unique_ptr<CoveredRows> covered = nullptr);
 
 /// Reads all rows of a cluster, in either direction.

@@ -27,7 +27,7 @@ constexpr size_t kRowsAhead = 24, kCellsAhead = 12;
 class UpdatedFileIterator final : public RowIterator {
  public:
   UpdatedFileIterator(ReadContext* context, const Cluster& cluster, FileCandidates candidates,
-                      std::vector<const MemRow*> memstore_rows)
+                      MemstoreHits hits)
       : RowIterator(context),
         cluster_(cluster),
         source_(cluster.files[0]),
@@ -36,7 +36,8 @@ class UpdatedFileIterator final : public RowIterator {
         index_decides_(candidates.decided && candidates.index_decides),
         returns_plain_(ReturnsPlain(*context, candidates.decided)),
         candidates_(std::move(candidates)),
-        memstore_rows_(std::move(memstore_rows)),
+        memstore_rows_(std::move(hits.rows)),
+        hits_match_(hits.match),
         walk_(context, source_, decided_),
         take_next_(context->may_end_early ? kTakenCautious : kTakenMax) {}
 
@@ -51,11 +52,10 @@ class UpdatedFileIterator final : public RowIterator {
   const MemRow* TakeMemstoreRow();
 
   bool MemstoreHasMore() const { return memstore_at_ < memstore_rows_.size(); }
-  const CandidateStream::Row& row_of_file() const { return rows_[walk_.at()]; }
-  // Whether no other source has the row that the walk is at.
-  bool IsSingleSource() const {
-    return !row_of_file().is_shared && source_.MayBeSingleSource(walk_.ordinal());
-  }
+  // Of the row that the walk is at.
+  uint8_t mark() const { return rows_.marks[walk_.at()]; }
+  // Whether no other source has it.
+  bool IsSingleSource() const { return mark() == 0 && source_.MayBeSingleSource(walk_.ordinal()); }
 
   const Cluster& cluster_;
   const FileSource& source_;
@@ -65,22 +65,21 @@ class UpdatedFileIterator final : public RowIterator {
   const bool returns_plain_;
   FileCandidates candidates_;                     // Until the stream has them.
   std::vector<const MemRow*> memstore_rows_;      // By key. Some of them may be in the file.
+  const bool hits_match_;                         // They, and those that the file has, match.
   std::vector<format::HashedKey> memstore_keys_;  // Of them.
   size_t memstore_at_ = 0;                        // The next of them.
   std::optional<CandidateStream> stream_;
   RowWalk walk_;
   size_t take_next_;
   // What the walk goes over.
-  std::vector<CandidateStream::Row> rows_;
-  std::vector<uint32_t> ordinals_;
-  std::vector<uint8_t> shared_;
+  CandidateRows rows_;
   bool is_at_row_ = false;         // The walk is at a row that was neither taken nor read.
   bool memstore_is_next_ = false;  // A row of the memstore comes before it, or is the same one.
   std::string file_key_;           // Of the walk's row, if the memstore has rows left.
 };
 
 Status UpdatedFileIterator::Open() {
-  std::vector<CandidateStream::Row> located;
+  std::vector<LocatedRow> located;
   ASSIGN_OR_RETURN(const bool is_located,
                    LocateRows(*context_, cluster_, &memstore_rows_, &located));
   SortByKey(&memstore_rows_);
@@ -100,24 +99,17 @@ Status UpdatedFileIterator::Open() {
 
 // Starts the walk, which has ended, over the next candidates of the file.
 Status UpdatedFileIterator::TakeMore() {
-  rows_.clear();
-  ordinals_.clear();
-  shared_.clear();
-  CandidateStream::Row row;
-  while (rows_.size() < take_next_) {
-    ASSIGN_OR_RETURN(const bool is_row, stream_->Next(&row));
-    if (!is_row) break;
-    rows_.push_back(row);
-    ordinals_.push_back(row.ordinal);
-    shared_.push_back(row.is_shared ? 1 : 0);
-  }
+  rows_.Clear();
+  RETURN_IF_ERROR(stream_->Take(take_next_, &rows_));
   take_next_ = std::min(take_next_ * 2, kTakenMax);
-  walk_.Start(ordinals_, shared_);
+  walk_.Start(rows_.ordinals, rows_.marks);
   for (size_t at = 0; at < std::min(kRowsAhead, rows_.size()); ++at) {
-    if (rows_[at].memstore_row != nullptr) Memstore::PrefetchRow(rows_[at].memstore_row);
+    const MemRow* const row = rows_.memstore_rows[at];
+    if (row != nullptr) Memstore::PrefetchRow(row);
   }
   for (size_t at = 0; at < std::min(kCellsAhead, rows_.size()); ++at) {
-    if (rows_[at].memstore_row != nullptr) Memstore::PrefetchCells(rows_[at].memstore_row);
+    const MemRow* const row = rows_.memstore_rows[at];
+    if (row != nullptr) Memstore::PrefetchCells(row);
   }
   return {};
 }
@@ -125,11 +117,11 @@ Status UpdatedFileIterator::TakeMore() {
 // Starts to load what the walk comes to some rows later.
 void UpdatedFileIterator::Prefetch(size_t at) const {
   if (at + kRowsAhead < rows_.size()) {
-    const MemRow* row = rows_[at + kRowsAhead].memstore_row;
+    const MemRow* row = rows_.memstore_rows[at + kRowsAhead];
     if (row != nullptr) Memstore::PrefetchRow(row);
   }
   if (at + kCellsAhead < rows_.size()) {
-    const MemRow* row = rows_[at + kCellsAhead].memstore_row;
+    const MemRow* row = rows_.memstore_rows[at + kCellsAhead];
     if (row != nullptr) Memstore::PrefetchCells(row);
   }
 }
@@ -186,14 +178,18 @@ Result<bool> UpdatedFileIterator::Read() {
   } else {
     RETURN_IF_ERROR(walk_.Key(&key_));
   }
-  bool single_source = false, decided = false;
+  bool single_source = false, decided = known != nullptr && hits_match_;
   if (is_at_row_ && (!memstore_is_next_ || key_ == file_key_)) {
     is_at_row_ = false;
     single_source = !memstore_is_next_ && IsSingleSource();
-    const MemRow* const row = row_of_file().memstore_row;
-    decided = (single_source ? decided_ : index_decides_ && row_of_file().is_untouched) &&
-              source_.MayBeSingleSource(walk_.ordinal());
-    if (known == nullptr && row != nullptr && Memstore::Key(row) == key_) known = row;
+    const MemRow* const row = rows_.memstore_rows[walk_.at()];
+    const bool is_untouched = (mark() & CandidateRows::kUntouched) != 0;
+    decided |= (single_source ? decided_ : index_decides_ && is_untouched) &&
+               source_.MayBeSingleSource(walk_.ordinal());
+    if (known == nullptr && row != nullptr && Memstore::Key(row) == key_) {
+      known = row;
+      decided |= hits_match_ && (mark() & CandidateRows::kInMemstore) != 0;
+    }
     RETURN_IF_ERROR(walk_.Append(single_source, &row_));
     locations_.files.push_back({source_.file, walk_.ordinal()});
   }
@@ -209,10 +205,9 @@ Result<bool> UpdatedFileIterator::Read() {
 }  // namespace
 
 std::unique_ptr<RowIterator> NewUpdatedFileIterator(ReadContext* context, const Cluster& cluster,
-                                                    FileCandidates candidates,
-                                                    std::vector<const MemRow*> memstore_rows) {
+                                                    FileCandidates candidates, MemstoreHits hits) {
   return std::make_unique<UpdatedFileIterator>(context, cluster, std::move(candidates),
-                                               std::move(memstore_rows));
+                                               std::move(hits));
 }
 
 }  // namespace tandem::engine

@@ -89,21 +89,16 @@ Status WindowFile::Load(size_t blocks) {
 
 // Restarts the walk, which has ended, with the next batch of candidates; false if there is none.
 Result<bool> WindowFile::TakeMore() {
-  walked_.clear();
-  CandidateStream::Row row;
-  while (walked_.size() < take_next_) {
-    ASSIGN_OR_RETURN(const bool is_row, candidates_.Next(&row));
-    if (!is_row) break;
-    rows_.push_back(row);
-    walked_.push_back(row.ordinal);
-  }
+  walked_.Clear();
+  RETURN_IF_ERROR(candidates_.Take(take_next_, &walked_));
+  rows_.Append(walked_, 0, walked_.size());
   if (!candidates_.is_plain()) take_next_ = std::min(take_next_ * 2, kWalkedMax);
-  walk_.Start(walked_);
-  return !walked_.empty();
+  walk_.Start(walked_.ordinals);
+  return walked_.size() > 0;
 }
 
 Status WindowFile::LastLoadedKey(std::string* key) const {
-  return Key(rows_[loaded_ - 1].ordinal, key);
+  return Key(rows_.ordinals[loaded_ - 1], key);
 }
 
 Status WindowFile::Open(const std::optional<std::string>& bound) {
@@ -113,7 +108,7 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
     std::string key;
     while (begin < end) {
       const size_t middle = begin + (end - begin) / 2;
-      RETURN_IF_ERROR(Key(rows_[middle].ordinal, &key));
+      RETURN_IF_ERROR(Key(rows_.ordinals[middle], &key));
       if (key <= *bound) {
         begin = middle + 1;
       } else {
@@ -122,10 +117,11 @@ Status WindowFile::Open(const std::optional<std::string>& bound) {
     }
   }
   for (; opened_ < end; ++opened_) {
-    const CandidateStream::Row& row = rows_[opened_];
-    if (row.memstore_row != nullptr) Memstore::PrefetchRow(row.memstore_row);
+    const uint32_t ordinal = rows_.ordinals[opened_];
+    const MemRow* const memstore_row = rows_.memstore_rows[opened_];
+    if (memstore_row != nullptr) Memstore::PrefetchRow(memstore_row);
     items_.push_back(
-        {row.ordinal, !row.is_shared && source_.MayBeSingleSource(row.ordinal), row.memstore_row});
+        {ordinal, rows_.marks[opened_] == 0 && source_.MayBeSingleSource(ordinal), memstore_row});
   }
   std::erase_if(block_ends_, [this](size_t block_end) { return block_end <= opened_; });
   return {};
@@ -197,7 +193,7 @@ Status WindowFile::PinRows(std::span<const uint32_t> positions, Section* section
 // Drops the candidates of past windows.
 void WindowFile::ForgetOpened() {
   if (opened_ < kForgottenTogether) return;
-  rows_.erase(rows_.begin(), rows_.begin() + static_cast<ptrdiff_t>(opened_));
+  rows_.RemoveFirst(opened_);
   loaded_ -= opened_;
   for (size_t& block_end : block_ends_) block_end -= opened_;
   opened_ = 0;

@@ -30,7 +30,7 @@ class WindowFile {
   struct Item {
     uint32_t ordinal = 0;
     bool single_source = false;            ///< As far as is known; no memstore holds it.
-    const MemRow* memstore_row = nullptr;  ///< As CandidateStream::Row.
+    const MemRow* memstore_row = nullptr;  ///< As of CandidateRows.
     uint32_t pinned = 0;  ///< Index of the lead's block with its key; set by Complete.
   };
 
@@ -109,9 +109,9 @@ class WindowFile {
   const FileSource& source_;
   const bool decided_;
   CandidateStream candidates_;
-  std::vector<CandidateStream::Row> rows_;  // The candidates so far that windows may need.
-  std::vector<uint32_t> walked_;            // The last batch of them.
-  size_t take_next_;                        // Candidates in the next batch, at most.
+  CandidateRows rows_;    // The candidates so far that windows may need.
+  CandidateRows walked_;  // The last batch of them.
+  size_t take_next_;      // Candidates in the next batch, at most.
   std::vector<Section> sections_;
   size_t lead_;  // In sections_.
   BlockWalk walk_;

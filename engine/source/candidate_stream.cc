@@ -17,7 +17,7 @@ constexpr size_t kTogether = MemstoreVerdicts::kTogether;
 
 Result<bool> LocateRows(const ReadContext& context, const Cluster& cluster,
                         std::vector<const MemRow*>* memstore_rows,
-                        std::vector<CandidateStream::Row>* located) {
+                        std::vector<LocatedRow>* located) {
   if (cluster.files.size() != 1 || cluster.memstores.size() != 1) return false;
   if (context.resources.overlap_memory == nullptr) return false;
   const FileSource& source = cluster.files[0];
@@ -40,7 +40,7 @@ Result<bool> LocateRows(const ReadContext& context, const Cluster& cluster,
     if (ordinal < source.low || ordinal >= source.high) {
       rows[kept++] = row;
     } else {
-      located->push_back({.ordinal = ordinal, .is_shared = true, .memstore_row = row});
+      located->push_back({ordinal, row});
     }
   }
   rows.resize(kept);
@@ -67,7 +67,7 @@ CandidateStream::CandidateStream(ReadContext* context, const Cluster& cluster,
 
 CandidateStream::CandidateStream(ReadContext* context, const Cluster& cluster,
                                  const FileSource& source, FileCandidates candidates,
-                                 std::vector<Row> located)
+                                 std::vector<LocatedRow> located)
     : CandidateStream(context, cluster, source, std::move(candidates),
                       std::span<const format::HashedKey>()) {
   located_ = std::move(located);
@@ -78,37 +78,62 @@ bool CandidateStream::is_done() const {
          located_at_ == located_.size() && memstore_rows_.empty();
 }
 
-// Takes the smaller of the two next rows; equal ones are one row.
-bool CandidateStream::Take(Row* row) {
-  const bool is_sifted = at_ < sifted_.size();
-  const bool is_located = located_at_ < located_.size();
-  if (!is_located || (is_sifted && sifted_[at_].ordinal < located_[located_at_].ordinal)) {
-    if (!is_sifted) return false;
-    *row = sifted_[at_++];
-    return true;
-  }
-  *row = located_[located_at_++];
-  if (is_sifted && sifted_[at_].ordinal == row->ordinal) ++at_;
-  return true;
-}
-
-// Fills sifted_ unless no candidate is left.
-Status CandidateStream::Sift() {
-  sifted_.clear();
-  at_ = 0;
-  while (sifted_.empty() && candidates_at_ < candidates_.size()) {
-    RETURN_IF_ERROR(context_->CheckGoOn());
-    RETURN_IF_ERROR(SiftSome(std::span(candidates_).subspan(candidates_at_)));
+// The smaller of the two next rows comes first; equal ones are one row.
+Status CandidateStream::Take(size_t rows_max, CandidateRows* rows) {
+  while (rows->size() < rows_max) {
+    if (at_ == sifted_.size()) RETURN_IF_ERROR(Sift());
+    if (located_at_ == located_.size()) RETURN_IF_ERROR(Locate());
+    if (at_ == sifted_.size() && located_at_ == located_.size()) return {};
+    TakeSifted(rows_max, rows);
+    if (rows->size() == rows_max || located_at_ == located_.size()) continue;
+    const bool is_sifted = at_ < sifted_.size();
+    if (!is_sifted && candidates_at_ < candidates_.size()) continue;
+    const LocatedRow& located = located_[located_at_++];
+    rows->Add(located.ordinal, CandidateRows::kShared | CandidateRows::kInMemstore,
+              located.memstore_row);
+    if (is_sifted && sifted_.ordinals[at_] == located.ordinal) ++at_;
   }
   return {};
 }
 
-// Sifts the first of the candidates that are left.
-Status CandidateStream::SiftSome(std::span<const uint32_t> left) {
+// Takes those that come before the next located one.
+void CandidateStream::TakeSifted(size_t rows_max, CandidateRows* rows) {
+  const bool is_located = located_at_ < located_.size();
+  const uint32_t bound = is_located ? located_[located_at_].ordinal : UINT32_MAX;
+  const size_t most = std::min(sifted_.size(), at_ + rows_max - rows->size());
+  size_t end = at_;
+  if (!is_located) end = most;
+  while (end < most && sifted_.ordinals[end] < bound) ++end;
+  rows->Append(sifted_, at_, end);
+  at_ = end;
+}
+
+// Fills sifted_ unless no candidate is left.
+Status CandidateStream::Sift() {
+  sifted_.Clear();
+  at_ = 0;
+  while (sifted_.size() == 0 && candidates_at_ < candidates_.size()) {
+    RETURN_IF_ERROR(context_->CheckGoOn());
+    ASSIGN_OR_RETURN(const size_t sifted, SiftSome(std::span(candidates_).subspan(candidates_at_)));
+    candidates_at_ += sifted;
+  }
+  if (cluster_.memstores.size() == 1) return FindMemstoreRows();
+  return {};
+}
+
+// Sifts the first of the candidates that are left, and returns how many.
+Result<size_t> CandidateStream::SiftSome(std::span<const uint32_t> left) {
+  if (ruled_out_.empty() && cluster_.memstores.size() == 1) {
+    ASSIGN_OR_RETURN(const size_t sifted, memstores_.AddByBits(left, &sifted_));
+    if (sifted > 0) return sifted;
+  }
+  return SiftByAsking(left);
+}
+
+Result<size_t> CandidateStream::SiftByAsking(std::span<const uint32_t> left) {
   std::array<MemstoreVerdict, kTogether> verdicts;
   const size_t count = std::min(kTogether, left.size());
   RETURN_IF_ERROR(memstores_.Ask(left, {verdicts.data(), count}));
-  const size_t first = sifted_.size();
   for (size_t i = 0; i < count; ++i) {
     if (verdicts[i] == MemstoreVerdict::kSuperseded) continue;
     bool is_shared = verdicts[i] != MemstoreVerdict::kAbsent;
@@ -116,28 +141,27 @@ Status CandidateStream::SiftSome(std::span<const uint32_t> left) {
       ASSIGN_OR_RETURN(is_shared, elsewhere_.MayHold(left[i]));
       if (!is_shared) continue;
     }
-    sifted_.push_back({left[i], is_shared, verdicts[i] == MemstoreVerdict::kUntouched});
+    const bool is_untouched = verdicts[i] == MemstoreVerdict::kUntouched;
+    sifted_.Add(left[i], (is_shared ? CandidateRows::kShared : 0) |
+                             (is_untouched ? CandidateRows::kUntouched : 0));
   }
-  candidates_at_ += count;
-  if (cluster_.memstores.size() == 1) return FindMemstoreRows(first);
-  return {};
+  return count;
 }
 
-// Finds the memstore's rows of those that are shared, among the sifted ones from `first` on, so
-// that they are on their way to the CPU cache when they are read.
-Status CandidateStream::FindMemstoreRows(size_t first) {
-  std::array<uint32_t, kTogether> shared;
+// Finds the memstore's rows of those that are shared, so that they are on their way to the CPU
+// cache when they are read.
+Status CandidateStream::FindMemstoreRows() {
+  std::array<uint32_t, kTogether> shared, places;
   std::array<const MemRow*, kTogether> rows;
   size_t count = 0;
-  for (size_t i = first; i < sifted_.size(); ++i) {
-    if (sifted_[i].is_shared) shared[count++] = sifted_[i].ordinal;
+  for (uint32_t i = 0; i < sifted_.size(); ++i) {
+    if (sifted_.marks[i] == 0) continue;
+    places[count] = i;
+    shared[count++] = sifted_.ordinals[i];
   }
   if (count == 0) return {};
   RETURN_IF_ERROR(memstores_.FindRows({shared.data(), count}, {rows.data(), count}));
-  count = 0;
-  for (size_t i = first; i < sifted_.size(); ++i) {
-    if (sifted_[i].is_shared) sifted_[i].memstore_row = rows[count++];
-  }
+  for (size_t i = 0; i < count; ++i) sifted_.memstore_rows[places[i]] = rows[i];
   return {};
 }
 
@@ -162,7 +186,7 @@ Status CandidateStream::Locate() {
     uint32_t low = std::max(source_.low, last);
     for (const uint32_t ordinal : found_) {
       if (ordinal < low || ordinal >= source_.high) continue;
-      located_.push_back({.ordinal = ordinal, .is_shared = true});
+      located_.push_back({.ordinal = ordinal});
       low = ordinal + 1;
     }
   }

@@ -27,41 +27,37 @@
 
 namespace tandem::engine {
 
+/// A candidate of memstores that a file holds.
+struct LocatedRow {
+  uint32_t ordinal = 0;
+  const MemRow* memstore_row = nullptr;  ///< As of CandidateRows.
+};
+
 /// Threads: one at a time. Lifetime: context, cluster, source and `memstore_rows` outlive it.
 class CandidateStream {
  public:
-  struct Row {
-    uint32_t ordinal = 0;
-    bool is_shared = false;     ///< A memstore may hold it, or the file must not decide it alone.
-    bool is_untouched = false;  ///< And yet no memstore changes the column of its posting.
-    /// Where the cluster has a single memstore, perhaps its row, if the keys are equal.
-    const MemRow* memstore_row = nullptr;
-  };
-
   /// `source` is one of the cluster's; `memstore_rows` are the candidates of its memstores, by key.
   CandidateStream(ReadContext* context, const Cluster& cluster, const FileSource& source,
                   FileCandidates candidates, std::span<const format::HashedKey> memstore_rows);
   /// For a cluster of one file and one memstore: `located` are the candidates of the memstore that
   /// the file holds, by ordinal, unique.
   CandidateStream(ReadContext* context, const Cluster& cluster, const FileSource& source,
-                  FileCandidates candidates, std::vector<Row> located);
+                  FileCandidates candidates, std::vector<LocatedRow> located);
 
   /// Whether taking rows is free: there is no other source to ask.
   bool is_plain() const { return cluster_.memstores.empty() && ruled_out_.empty(); }
   /// Whether no row is left, as far as is known.
   bool is_done() const;
-  /// Moves to the next row; false at the end. Errors: kCorruption, kIoError, kCancelled.
-  Result<bool> Next(Row* row) {
-    if (at_ == sifted_.size()) RETURN_IF_ERROR(Sift());
-    if (located_at_ == located_.size()) RETURN_IF_ERROR(Locate());
-    return Take(row);
-  }
+  /// Adds the next rows to `*rows`, at most `rows_max`; none at the end. Errors: kCorruption,
+  /// kIoError, kCancelled.
+  Status Take(size_t rows_max, CandidateRows* rows);
 
  private:
-  bool Take(Row* row);
+  void TakeSifted(size_t rows_max, CandidateRows* rows);
   Status Sift();
-  Status SiftSome(std::span<const uint32_t> left);
-  Status FindMemstoreRows(size_t first);
+  Result<size_t> SiftSome(std::span<const uint32_t> left);
+  Result<size_t> SiftByAsking(std::span<const uint32_t> left);
+  Status FindMemstoreRows();
   Status Locate();
 
   ReadContext* context_;
@@ -75,13 +71,13 @@ class CandidateStream {
   std::vector<uint32_t> ruled_out_;
   size_t ruled_out_at_ = 0;
   OverlapProbe elsewhere_;  // Of those that are ruled out.
-  std::vector<Row> sifted_;
+  CandidateRows sifted_;
   size_t at_ = 0;
 
   std::span<const format::HashedKey> memstore_rows_;  // Those that are not located.
   std::vector<format::HashedKey> sought_;
   std::vector<uint32_t> found_;
-  std::vector<Row> located_;
+  std::vector<LocatedRow> located_;
   size_t located_at_ = 0;
 };
 
@@ -90,6 +86,6 @@ class CandidateStream {
 /// nothing was moved. Errors: kCorruption, kIoError.
 Result<bool> LocateRows(const ReadContext& context, const Cluster& cluster,
                         std::vector<const MemRow*>* memstore_rows,
-                        std::vector<CandidateStream::Row>* located);
+                        std::vector<LocatedRow>* located);
 
 }  // namespace tandem::engine

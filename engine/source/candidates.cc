@@ -498,20 +498,48 @@ int64_t NewestPutOfFiles(const Cluster& cluster, const format::IndexColumnRecord
   return newest;
 }
 
-}  // namespace
-
-std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPath& access,
-                                          const TableView& view) {
+// Where it is, if its live entries are those of rows that match: no file has a newer Put, and all
+// rows of the memstore are in the cluster.
+std::optional<size_t> FindIndexOfMatches(const Cluster& cluster, const AccessPath& access,
+                                         const TableView& view) {
   const std::optional<size_t> index = FindDecidingIndex(cluster, access, view);
   if (!index.has_value()) return std::nullopt;
   const IndexPath& path = access.paths[0];
-  if (path.repeats_rows) return std::nullopt;  // Entries are counted, not rows.
+  if (path.repeats_rows) return std::nullopt;  // There are entries, not rows.
   const Memstore& memstore = *cluster.memstores[0];
   const bool is_newer =
       memstore.min_timestamp() >= NewestPutOfFiles(cluster, path.index->columns[0]);
-  if (!is_newer || !HoldsAllRows(cluster.rows, memstore)) return std::nullopt;
+  return is_newer && HoldsAllRows(cluster.rows, memstore) ? index : std::nullopt;
+}
+
+}  // namespace
+
+MemstoreHits HitsOfMemstores(const Cluster& cluster, const AccessPath& access,
+                             const TableView& view) {
+  MemstoreHits hits;
+  const std::optional<size_t> index =
+      access.exact ? FindIndexOfMatches(cluster, access, view) : std::nullopt;
+  if (index.has_value()) {
+    std::vector<const MemRow*> found;
+    hits.match = std::ranges::all_of(access.paths[0].ranges, [&](const format::KeyRange& range) {
+      found.clear();
+      const bool is_known =
+          cluster.memstores[0]->CollectLiveIndex(*index, range, view.point.sequence, &found);
+      hits.rows.insert(hits.rows.end(), found.begin(), found.end());
+      return is_known;
+    });
+  }
+  if (!hits.match) hits.rows = MemstoreCandidates(cluster, access, view.point);
+  return hits;
+}
+
+std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPath& access,
+                                          const TableView& view) {
+  const std::optional<size_t> index = FindIndexOfMatches(cluster, access, view);
+  if (!index.has_value()) return std::nullopt;
+  const Memstore& memstore = *cluster.memstores[0];
   uint64_t count = 0;
-  for (const format::KeyRange& range : path.ranges) {
+  for (const format::KeyRange& range : access.paths[0].ranges) {
     const std::optional<uint64_t> here =
         memstore.CountLiveIndex(*index, range, view.point.sequence);
     if (!here.has_value()) return std::nullopt;

@@ -128,6 +128,13 @@ base::MemoryCharge ChargeHits(const FileSource& source, size_t ordinals);
 /// newer cells in memstores make dead. Whether the others match must be decided on the merged row.
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
                                               const format::ReadPoint& point);
+/// The same rows, and whether every one of them is known to match.
+struct MemstoreHits {
+  std::vector<const MemRow*> rows;  ///< In no order, perhaps repeated.
+  bool match = false;
+};
+MemstoreHits HitsOfMemstores(const Cluster& cluster, const AccessPath& access,
+                             const TableView& view);
 
 /// The same rows by whether they are known to match: by a Put in the range that is newer than every
 /// Put of the column in a file. Files may have postings of such rows, which are dead (rule 13).

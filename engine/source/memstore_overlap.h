@@ -97,6 +97,11 @@ class MemstoreOverlap final : public Memstore::Derived {
       return true;
     }
 
+    /// For the rows of a group: those that the memstore holds. False and requires: as ReadGroup.
+    bool ReadHeld(uint32_t group, format::SequenceNumber sequence, StampedBits::Words* held) const {
+      return held_->ReadGroup(group, sequence, held);
+    }
+
    private:
     using Answer = StampedBits::Answer;
     friend class MemstoreOverlap;

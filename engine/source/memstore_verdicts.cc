@@ -79,6 +79,41 @@ Status MemstoreVerdicts::Ask(std::span<const uint32_t> candidates,
   return {};
 }
 
+// As SiftByBits, a row is stored before it is known whether it stays.
+Result<size_t> MemstoreVerdicts::AddByBits(std::span<const uint32_t> candidates,
+                                           CandidateRows* rows) {
+  if (!has_begun_) RETURN_IF_ERROR(Begin());
+  if (known_.size() != 1 || !known_[0].bits.has_value()) return size_t{0};
+  const Known& known = known_[0];
+  const uint32_t group = candidates[0] / StampedBits::kGroupBits;
+  const uint32_t first = group * StampedBits::kGroupBits;
+  StampedBits::Words dead, touched, held;
+  if (!known.bits->ReadGroup(group, known.seen_through, &dead, &touched) ||
+      !known.bits->ReadHeld(group, known.seen_through, &held)) {
+    return size_t{0};
+  }
+  const size_t before = rows->size(), count = std::min(kTogether, candidates.size());
+  rows->Resize(before + count);
+  uint32_t* const ordinals = rows->ordinals.data() + before;
+  uint8_t* const marks = rows->marks.data() + before;
+  size_t kept = 0, taken = 0;
+  for (; taken < count; ++taken) {
+    const uint32_t bit = candidates[taken] - first;
+    if (bit >= StampedBits::kGroupBits) break;
+    const auto is_set = [bit](const StampedBits::Words& words) {
+      return static_cast<uint32_t>(words[bit / 64] >> (bit % 64) & 1);
+    };
+    const uint32_t is_held = is_set(held), is_untouched = is_held & ~is_set(touched);
+    ordinals[kept] = candidates[taken];
+    marks[kept] = static_cast<uint8_t>(is_held * CandidateRows::kShared |
+                                       is_untouched * CandidateRows::kUntouched);
+    kept += 1 - is_set(dead);
+  }
+  rows->Resize(before + kept);
+  known.overlap->Asked(taken);
+  return taken;
+}
+
 Status MemstoreVerdicts::Sift(std::vector<uint32_t>* candidates, std::vector<uint32_t>* shared) {
   const std::span<uint32_t> all(*candidates);
   size_t kept = 0;

@@ -6,6 +6,7 @@
 // overlap.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,47 @@
 
 namespace tandem::engine {
 
+/// Rows of a file that a read through an index must look at, side by side: the i-th element of each
+/// list is of the same row.
+struct CandidateRows {
+  /// A memstore may hold it, or the file must not decide it alone. Every other mark comes with it.
+  static constexpr uint8_t kShared = 1;
+  static constexpr uint8_t kUntouched = 2;   ///< No memstore changes the column of its posting.
+  static constexpr uint8_t kInMemstore = 4;  ///< It is a candidate of a memstore.
+
+  std::vector<uint32_t> ordinals;
+  std::vector<uint8_t> marks;
+  /// Where the cluster has a single memstore, perhaps its row, if the keys are equal.
+  std::vector<const MemRow*> memstore_rows;
+
+  size_t size() const { return ordinals.size(); }
+  void Clear() { Resize(0); }
+  void Resize(size_t size) {
+    ordinals.resize(size);
+    marks.resize(size);
+    memstore_rows.resize(size);
+  }
+  /// Adds those of `others` from `begin` to `end`.
+  void Append(const CandidateRows& others, size_t begin, size_t end) {
+    const size_t before = size(), count = end - begin;
+    Resize(before + count);
+    std::copy_n(others.ordinals.data() + begin, count, ordinals.data() + before);
+    std::copy_n(others.marks.data() + begin, count, marks.data() + before);
+    std::copy_n(others.memstore_rows.data() + begin, count, memstore_rows.data() + before);
+  }
+  void RemoveFirst(size_t count) {
+    const auto end = static_cast<ptrdiff_t>(count);
+    ordinals.erase(ordinals.begin(), ordinals.begin() + end);
+    marks.erase(marks.begin(), marks.begin() + end);
+    memstore_rows.erase(memstore_rows.begin(), memstore_rows.begin() + end);
+  }
+  void Add(uint32_t ordinal, uint8_t mark, const MemRow* memstore_row = nullptr) {
+    ordinals.push_back(ordinal);
+    marks.push_back(mark);
+    memstore_rows.push_back(memstore_row);
+  }
+};
+
 /// Threads: one at a time. Lifetime: context, cluster and source outlive it.
 class MemstoreVerdicts {
  public:
@@ -36,6 +78,10 @@ class MemstoreVerdicts {
   /// be asked for next. Requires: as many verdicts as candidates to ask for. Errors: kCorruption,
   /// kIoError.
   Status Ask(std::span<const uint32_t> candidates, std::span<MemstoreVerdict> verdicts);
+  /// Adds those of the first candidates to `*rows` that are not superseded, at most kTogether, and
+  /// returns how many candidates they are of: 0 if they have to be asked, one by one. Leaves their
+  /// rows of memstores open. Errors: as Ask.
+  Result<size_t> AddByBits(std::span<const uint32_t> candidates, CandidateRows* rows);
   /// For each candidate a row of the memstore that has its key hash, or nullptr. Requires: there is
   /// one memstore; at most kTogether candidates, as many rows. Errors: as Ask.
   Status FindRows(std::span<const uint32_t> candidates, std::span<const MemRow*> rows);

@@ -41,8 +41,9 @@ class UpdatedFile {
     }
     world_.Flush(0);
   }
-  // Changes rows of the file, and adds some between them.
-  void Update(uint64_t operations) {
+  // Changes rows of the file, and adds some between them. `goes_back`: some Puts are older than
+  // what the file has. Else those of the memstore decide alone.
+  void Update(uint64_t operations, bool goes_back = true) {
     for (uint64_t i = 0; i < operations; ++i) {
       const uint64_t row = random_.Below(kRows);
       switch (random_.Below(12)) {
@@ -59,8 +60,9 @@ class UpdatedFile {
         case 3:
           Put(row, "f", {{"city", City()}, {"name", std::string(LargeBytes(), 'l')}});
           break;
-        case 4:  // Older than what the file has.
-          Put(row, "f", {{"city", City()}, {"size", City()}}, 1);
+        case 4:
+          Put(row, "f", {{"city", City()}, {"size", City()}},
+              goes_back ? std::optional<int64_t>(1) : std::nullopt);
           break;
         case 5:
         case 6:
@@ -151,6 +153,16 @@ BOOST_AUTO_TEST_CASE(AQueryOfAFileThatAMemstoreUpdatesIsThatOfTheModel) {
   table.Update(1500);
   table.CheckQueries();
   table.CheckQueries();  // The overlap of memstore and file is known by now.
+}
+
+BOOST_AUTO_TEST_CASE(AQueryIsThatOfTheModelWherePutsOfTheMemstoreDecide) {
+  UpdatedFile table;
+  table.Load();
+  table.Update(500, /*goes_back=*/false);
+  table.world().TakeSnapshot();
+  table.Update(1500, /*goes_back=*/false);
+  table.CheckQueries();
+  table.CheckQueries();  // The live entries of the memstore are known by now.
 }
 
 BOOST_AUTO_TEST_CASE(AQueryOfAFileThatTwoMemstoresUpdateIsThatOfTheModel) {
