@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/status_macros.h"
 #include "engine/runtime/rate_limit.h"
@@ -23,8 +24,10 @@ constexpr int64_t kMemoryDelayMicrosMax = 4000;
 constexpr uint64_t kRewrites = 6;
 // Flushes of little take as long as their syncs: no slower than this part of a memstore a second.
 constexpr uint64_t kLeastPart = 16;
-// The most that too many runs delay one write.
+// The most that too many runs delay one write. With one or two runs less than what stops writers it
+// is more: merges that get little of the processor are waited for in many short steps.
 constexpr int64_t kRunsDelayMicrosMax = 16'000;
+constexpr int64_t kLastDelaysMicrosMax[] = {256'000, 64'000};
 constexpr size_t kDoublingsMax = 10;
 // A wait times out after this and checks again, so a lost wake-up does no harm.
 constexpr int64_t kLookAgainMicros = 100'000;
@@ -113,6 +116,7 @@ int64_t WriteThrottle::DelayForRuns(const Request& request) {
   }
   if (runs == 0) return 0;
   const size_t doublings = std::min(runs - runs_slow(), kDoublingsMax);
+  const size_t left = runs < runs_stop() ? runs_stop() - runs - 1 : 0;
   const uint64_t rate =
       std::max(deps_.monitor->FlushRate(kRewrites * deps_.memstore_bytes) / kRewrites,
                deps_.memstore_bytes / kLeastPart);
@@ -120,7 +124,8 @@ int64_t WriteThrottle::DelayForRuns(const Request& request) {
       {.now_micros = deps_.clock->MonotonicMicros(),
        .bytes = request.bytes,
        .bytes_per_second = std::ldexp(static_cast<double>(rate), -static_cast<int>(doublings)),
-       .delay_micros_max = kRunsDelayMicrosMax});
+       .delay_micros_max = left < std::size(kLastDelaysMicrosMax) ? kLastDelaysMicrosMax[left]
+                                                                  : kRunsDelayMicrosMax});
 }
 
 size_t WriteThrottle::RunsFrom(size_t least, const Region& region) const {

@@ -177,7 +177,9 @@ struct Statistics {
   /// Writes that were slowed down so that flushes and merges keep up.
   uint64_t delayed_writes = 0;
   WaitsByCause stopped;  ///< The stalls, by cause, and those that go on.
-  WaitsByCause delayed;  ///< The delayed writes likewise. One is delayed for at most 16 ms.
+  /// The delayed writes likewise. One is delayed for at most 16 ms, with two or one runs less than
+  /// what stops writes for at most 64 or 256.
+  WaitsByCause delayed;
   uint64_t scrubbed_bytes = 0, scrub_findings = 0;  ///< See Options::scrub_bytes_per_second.
   uint64_t listener_failures = 0;  ///< Exceptions that a listener or the log threw.
   uint64_t observer_failures = 0;  ///< And observers, in hooks that could fail nothing any more.
