@@ -87,18 +87,13 @@ help:
 clean:
 	rm -rf build build-*
 
-# Precompiled headers halve the time of a build; see tools/dev/prelude.h.
+# Two precompiled headers halve the time of a build; see tools/dev/prelude.h.
 PRELUDE = $(BUILD)/obj/tools/dev/prelude.h
 $(BUILD)/obj/%.h.gch: %.h $(BUILD)/obj/flags
 	@mkdir -p $(@D)
 	@cp $< $(@:.gch=)
 	@echo "  PCH $<"
 	$(Q)$(CXX) $(CXXFLAGS_ALL) -MMD -MP -w -x c++-header $< -o $@
-# Most of the engine reads views of regions. The rooms that do not have none of it.
-VIEWLESS = backup predicate runtime salvage split_keys storage verify
-VIEWING_OBJECTS = $(call objects,$(filter-out $(VIEWLESS:%=engine/%/%),$(call files,engine,cc)))
-$(VIEWING_OBJECTS): PRELUDE = $(BUILD)/obj/tools/dev/engine_prelude.h
-$(VIEWING_OBJECTS): | $(BUILD)/obj/tools/dev/engine_prelude.h.gch
 
 # Changes when the flags do, and everything is compiled again.
 FLAGS := $(CXXFLAGS_ALL)

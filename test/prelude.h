@@ -4,5 +4,4 @@
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 
-#include "tandem/database.h"
 #include "tools/dev/prelude.h"
