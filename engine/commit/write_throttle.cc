@@ -27,7 +27,7 @@ constexpr uint64_t kLeastPart = 16;
 // The most that too many runs delay one write. With one or two runs less than what stops writers it
 // is more: merges that get little of the processor are waited for in many short steps.
 constexpr int64_t kRunsDelayMicrosMax = 16'000;
-constexpr int64_t kLastDelaysMicrosMax[] = {256'000, 64'000};
+constexpr int64_t kLastDelaysMicrosMax[] = {256'000, 64'000};  // The last of these runs first.
 constexpr size_t kDoublingsMax = 10;
 // A wait times out after this and checks again, so a lost wake-up does no harm.
 constexpr int64_t kLookAgainMicros = 100'000;
@@ -117,6 +117,8 @@ int64_t WriteThrottle::DelayForRuns(const Request& request) {
   if (runs == 0) return 0;
   const size_t doublings = std::min(runs - runs_slow(), kDoublingsMax);
   const size_t left = runs < runs_stop() ? runs_stop() - runs - 1 : 0;
+  const int64_t delay_max =
+      left < std::size(kLastDelaysMicrosMax) ? kLastDelaysMicrosMax[left] : kRunsDelayMicrosMax;
   const uint64_t rate =
       std::max(deps_.monitor->FlushRate(kRewrites * deps_.memstore_bytes) / kRewrites,
                deps_.memstore_bytes / kLeastPart);
@@ -124,8 +126,7 @@ int64_t WriteThrottle::DelayForRuns(const Request& request) {
       {.now_micros = deps_.clock->MonotonicMicros(),
        .bytes = request.bytes,
        .bytes_per_second = std::ldexp(static_cast<double>(rate), -static_cast<int>(doublings)),
-       .delay_micros_max = left < std::size(kLastDelaysMicrosMax) ? kLastDelaysMicrosMax[left]
-                                                                  : kRunsDelayMicrosMax});
+       .delay_micros_max = delay_max});
 }
 
 size_t WriteThrottle::RunsFrom(size_t least, const Region& region) const {

@@ -98,12 +98,12 @@ Status CandidateStream::Take(size_t rows_max, CandidateRows* rows) {
 
 // Takes those that come before the next located one.
 void CandidateStream::TakeSifted(size_t rows_max, CandidateRows* rows) {
-  const bool is_located = located_at_ < located_.size();
-  const uint32_t bound = is_located ? located_[located_at_].ordinal : UINT32_MAX;
   const size_t most = std::min(sifted_.size(), at_ + rows_max - rows->size());
-  size_t end = at_;
-  if (!is_located) end = most;
-  while (end < most && sifted_.ordinals[end] < bound) ++end;
+  size_t end = most;
+  if (located_at_ < located_.size()) {
+    const uint32_t bound = located_[located_at_].ordinal;
+    for (end = at_; end < most && sifted_.ordinals[end] < bound;) ++end;
+  }
   rows->Append(sifted_, at_, end);
   at_ = end;
 }

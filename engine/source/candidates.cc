@@ -520,13 +520,9 @@ MemstoreHits HitsOfMemstores(const Cluster& cluster, const AccessPath& access,
   const std::optional<size_t> index =
       access.exact ? FindIndexOfMatches(cluster, access, view) : std::nullopt;
   if (index.has_value()) {
-    std::vector<const MemRow*> found;
+    const Memstore& memstore = *cluster.memstores[0];
     hits.match = std::ranges::all_of(access.paths[0].ranges, [&](const format::KeyRange& range) {
-      found.clear();
-      const bool is_known =
-          cluster.memstores[0]->CollectLiveIndex(*index, range, view.point.sequence, &found);
-      hits.rows.insert(hits.rows.end(), found.begin(), found.end());
-      return is_known;
+      return memstore.CollectLiveIndex(*index, range, view.point.sequence, &hits.rows);
     });
   }
   if (!hits.match) hits.rows = MemstoreCandidates(cluster, access, view.point);

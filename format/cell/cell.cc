@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace tandem::format {
-
 namespace {
 
 // Usually the first bytes differ.
