@@ -11,14 +11,16 @@
 #   make damage-peers  flipped bits and cuts, Tandem beside RocksDB and LevelDB
 #   make reliability  crashes, faults, damage: SUITES= and MINUTES= choose; docs/testing.md
 #   make mutation   planted bugs: do the suites find them? PICK=5 or NAMES= choose
+#   make alone      compiles each file without its group: does it include what it uses? PARTS=60
 #   make examples   the programs of tools/examples, as build/example_*
 #   make install    PREFIX=/usr/local DESTDIR= LIBDIR=$(PREFIX)/lib; make uninstall
 #   make installcheck  installs in a scratch folder and links programs with it, each way
 #   make help       shows this
 #   make clean
 #
-# BUILD, CXX, OPT, SANITIZE and DEBUG may be set; each combination deserves a BUILD folder of its own.
+# BUILD, CXX, OPT, SANITIZE, DEBUG and GROUP may be set; each combination deserves a BUILD folder of its own.
 
+.DEFAULT_GOAL = all
 BUILD ?= build
 OPT ?= -O2
 # Lines in stack traces.
@@ -59,10 +61,11 @@ VERSION := $(shell sed -n 's/.*kVersion = "\(.*\)";/\1/p' include/tandem/version
 SONAME = libtandem.so.$(firstword $(subst ., ,$(VERSION)))
 SHARED = $(BUILD)/libtandem.so.$(VERSION)
 
-objects = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
 # What a folder and the rooms in it hold: $(call files,FOLDERS,cc).
 files = $(foreach folder,$(1),$(wildcard $(folder)/*.$(2) $(folder)/*/*.$(2)))
 LIBRARY = base format index store_file compaction memstore wal engine
+# objects, of files.
+include tools/dev/groups.mk
 LIBRARY_OBJECTS = $(call objects,$(call files,$(LIBRARY),cc))
 # The stress harness and the tests share the simulated disk, the reference model and what makes
 # random operations.

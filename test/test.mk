@@ -90,7 +90,7 @@ FUZZ_SECONDS ?= 20
 FUZZ_TARGETS ?=
 FUZZ_OBJECTS = $(call objects,$(wildcard test/fuzz/*.cc))
 # Of the program what reads bytes; the rest of it would only be built for nothing.
-FUZZED_TOOLS = $(call objects,tools/stress/script.cc $(filter-out %/verb.cc,$(wildcard tools/dump/*.cc)) $(filter-out %/input_packages.cc %/help_text.cc, \
+FUZZED_TOOLS = $(call alone,tools/stress/script.cc $(filter-out %/verb.cc,$(wildcard tools/dump/*.cc)) $(filter-out %/input_packages.cc %/help_text.cc, \
   $(wildcard $(addprefix tools/tandem/,input*.cc output.cc output_table.cc file_*.cc \
   *json.cc *_text.cc chain_end.cc declarations.cc key_fields.cc record_reader.cc record_writer.cc row_key_template.cc \
   separated_header.cc suggest.cc))))

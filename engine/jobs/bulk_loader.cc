@@ -17,8 +17,6 @@ namespace {
 // system.
 constexpr uint64_t kBatchBytes = 64 << 10;
 
-Status Invalid(std::string what) { return Status::InvalidArgument(std::move(what)); }
-
 }  // namespace
 
 BulkLoader::BulkLoader(const LoadWork& work, BulkFiles::Spec spec, bool any_order)
@@ -44,7 +42,7 @@ Status BulkLoader::CheckTable(const format::TableRecord& table) const {
   if (table.name == spec_.table->name) {
     return Status::NotFound("table " + name + " was dropped or truncated since its load began");
   }
-  return Invalid("a bulk load of table " + name + " takes rows of no other table");
+  return Status::InvalidArgument("a bulk load of table " + name + " takes rows of no other table");
 }
 
 Result<BulkLoader::Added> BulkLoader::Check(const WriteBatch& batch, const WritePlan& plan) const {
@@ -56,12 +54,13 @@ Result<BulkLoader::Added> BulkLoader::Check(const WriteBatch& batch, const Write
   while (reader.NextWithoutColumns(&operation, &column_bytes)) {
     const std::string_view row = operation.row;
     if (operation.kind != BatchKind::kPut) {
-      return Invalid("row " + base::Quote(row) + ": a bulk load takes puts alone");
+      return Status::InvalidArgument("row " + base::Quote(row) + ": a bulk load takes puts alone");
     }
     const int order = row.compare(added.last_key);
     if (order < 0 && !any_order_) {
-      return Invalid("row " + base::Quote(row) + " follows row " + base::Quote(added.last_key) +
-                     ": a bulk load takes rows in rising order");
+      return Status::InvalidArgument("row " + base::Quote(row) + " follows row " +
+                                     base::Quote(added.last_key) +
+                                     ": a bulk load takes rows in rising order");
     }
     added.falls |= order < 0;
     if (order != 0) added.row_bytes = 0;
@@ -126,7 +125,7 @@ Status BulkLoader::EndRuns() {
 Status BulkLoader::Link() {
   RETURN_IF_ERROR(broken_);
   const Status status = Guarded([this] { return LinkRows(); });
-  broken_ = status.ok() ? Invalid("the bulk load has ended") : status;
+  broken_ = status.ok() ? Status::InvalidArgument("the bulk load has ended") : status;
   return status;
 }
 

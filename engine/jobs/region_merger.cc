@@ -24,16 +24,14 @@ namespace {
 
 using Neighbours = std::array<std::shared_ptr<Region>, 2>;
 
-Status Invalid(std::string what) { return Status::InvalidArgument(std::move(what)); }
-
 // The place of the region whose id is given, or that holds the key.
 Result<size_t> FindLeft(const Table& table, const RegionMergeOptions& options) {
   if (!options.key.empty()) {
     const auto found = table.RegionsOf(options.key, options.key);
     if (options.region_id != 0 && found.front()->id().value != options.region_id) {
-      return Invalid("the key " + base::Quote(options.key) + " lies in " +
-                     found.front()->Describe() + ", not in region " +
-                     std::to_string(options.region_id));
+      return Status::InvalidArgument("the key " + base::Quote(options.key) + " lies in " +
+                                     found.front()->Describe() + ", not in region " +
+                                     std::to_string(options.region_id));
     }
     return static_cast<size_t>(found.data() - table.regions.data());
   }
@@ -64,12 +62,13 @@ Result<Neighbours> FindNeighbours(const Table& table, const RegionMergeOptions& 
     ASSIGN_OR_RETURN(left, FindLeft(table, options));
   }
   if (table.regions.size() < 2) {
-    return Invalid("table " + base::Quote(table.record->name) +
-                   " has one region: there is none to merge it with");
+    return Status::InvalidArgument("table " + base::Quote(table.record->name) +
+                                   " has one region: there is none to merge it with");
   }
   if (options.key.empty() && options.region_id == 0) left = FindSmallest(table);
   if (left + 1 == table.regions.size()) {
-    return Invalid(table.regions[left]->Describe() + " is the last one: no region follows it");
+    return Status::InvalidArgument(table.regions[left]->Describe() +
+                                   " is the last one: no region follows it");
   }
   return Neighbours{table.regions[left], table.regions[left + 1]};
 }
@@ -114,9 +113,10 @@ Result<RegionMergeResult> RegionMerger::Merge(std::string_view name,
     result.is_too_large = bytes > deps_.region_bytes_max;
     if (options.dry_run) return result;
     if (result.is_too_large) {
-      return Invalid(work.left().Describe() + " and the one after it hold " +
-                     std::to_string(bytes) + " bytes: one region above " +
-                     std::to_string(deps_.region_bytes_max) + " would be split again");
+      return Status::InvalidArgument(work.left().Describe() + " and the one after it hold " +
+                                     std::to_string(bytes) + " bytes: one region above " +
+                                     std::to_string(deps_.region_bytes_max) +
+                                     " would be split again");
     }
     const Status status = Guarded([&] { return MergeThem(&work); });
     if (status.ok()) {

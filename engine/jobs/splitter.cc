@@ -16,15 +16,14 @@
 namespace tandem::engine {
 namespace {
 
-Status Invalid(std::string what) { return Status::InvalidArgument(std::move(what)); }
-
 // The region to split: the one that holds the key, the one of the id, or the largest.
 Result<std::shared_ptr<Region>> FindRegion(const Table& table, const SplitOptions& options) {
   if (!options.key.empty()) {
     const auto found = table.RegionsOf(options.key, options.key).front();
     if (options.region_id != 0 && found->id().value != options.region_id) {
-      return Invalid("the key " + base::Quote(options.key) + " lies in " + found->Describe() +
-                     ", not in region " + std::to_string(options.region_id));
+      return Status::InvalidArgument("the key " + base::Quote(options.key) + " lies in " +
+                                     found->Describe() + ", not in region " +
+                                     std::to_string(options.region_id));
     }
     return found;
   }
@@ -43,18 +42,18 @@ Result<std::shared_ptr<Region>> FindRegion(const Table& table, const SplitOption
 
 Status CheckMayGrow(const Table& table) {
   if (table.regions.size() < kRegionsMax) return {};
-  return Invalid("table " + base::Quote(table.record->name) + " has " +
-                 std::to_string(table.regions.size()) + " regions, the limit is " +
-                 std::to_string(kRegionsMax));
+  return Status::InvalidArgument("table " + base::Quote(table.record->name) + " has " +
+                                 std::to_string(table.regions.size()) + " regions, the limit is " +
+                                 std::to_string(kRegionsMax));
 }
 
 Status CheckKey(const Region& region, const std::string& key) {
   if (key.size() > kRowKeyBytesMax) {
-    return Invalid("the split key has " + std::to_string(key.size()) + " bytes, the limit is " +
-                   std::to_string(kRowKeyBytesMax));
+    return Status::InvalidArgument("the split key has " + std::to_string(key.size()) +
+                                   " bytes, the limit is " + std::to_string(kRowKeyBytesMax));
   }
   if (key != region.start_key()) return {};
-  return Invalid(region.Describe() + " begins at " + base::Quote(key) + " already");
+  return Status::InvalidArgument(region.Describe() + " begins at " + base::Quote(key) + " already");
 }
 
 // What lies on either side.
@@ -115,7 +114,8 @@ Status Splitter::FindKey(const Region& region, SplitResult* result) const {
   }
   Result<std::string> middle = FindMiddle(*region.version());
   if (!middle.has_value() && middle.error().code() == StatusCode::kInvalidArgument) {
-    return Invalid(region.Describe() + ": " + std::string(middle.error().message()));
+    return Status::InvalidArgument(region.Describe() + ": " +
+                                   std::string(middle.error().message()));
   }
   ASSIGN_OR_RETURN(result->key, std::move(middle));
   return {};

@@ -104,8 +104,6 @@ Status CombineLeaves(const base::Cancellation& cancellation, BoundNode* group) {
   return {};
 }
 
-const format::FunctionRegistry kNoFunctions;
-
 // What a field compares as, which is its plain bytes. kInt64: it has no parts and no beginnings.
 ColumnType TypeOfField(const RowKeyPart& field) {
   if (field.type == RowKeyType::kText) return ColumnType::kText;
@@ -121,7 +119,7 @@ class Binder {
         cancellation_(options.cancellation),
         values_(options.values),
         versions_(options.versions),
-        functions_(options.functions == nullptr ? kNoFunctions : *options.functions),
+        functions_(options.functions == nullptr ? format::kNoFunctions : *options.functions),
         uses_(uses) {}
 
   /// `*node` is as it was made.

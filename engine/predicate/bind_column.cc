@@ -8,12 +8,6 @@
 #include "format/functions.h"
 
 namespace tandem::engine {
-namespace {
-
-const format::FunctionRegistry kNoFunctions;
-
-}  // namespace
-
 Result<ParsedColumn> ParseWholeColumn(std::string_view text) {
   ASSIGN_OR_RETURN(std::vector<Token> list, Tokenize(text));
   TokenReader tokens(std::move(list));
@@ -43,7 +37,7 @@ Result<format::IndexColumnRecord> BindColumn(const ParsedColumn& parsed,
   column.functions = parsed.functions;
   format::PinFunctions(column.functions);
   RETURN_IF_ERROR(
-      format::PinCalls(functions == nullptr ? kNoFunctions : *functions, column.functions));
+      format::PinCalls(functions == nullptr ? format::kNoFunctions : *functions, column.functions));
   RETURN_IF_ERROR(format::JoinColumns(table, &column));
   if (!column.functions.empty()) {
     ASSIGN_OR_RETURN(column.type, format::TypeOfFunctions(column.functions, parsed.type));

@@ -76,17 +76,11 @@ void MemstoreSum::Add(const RegionVersion& region) {
   }
 }
 
-namespace {
-
-const format::FunctionRegistry kNoFunctions;
-
-}  // namespace
-
 RegionSet::RegionSet(base::MemoryAccount* account, uint32_t chain_cells_max,
                      const format::FunctionRegistry* functions)
     : account_(account),
       chain_cells_max_(chain_cells_max),
-      functions_(functions == nullptr ? kNoFunctions : *functions) {}
+      functions_(functions == nullptr ? format::kNoFunctions : *functions) {}
 
 RegionSet::Addition RegionSet::Prepare(const format::TableRecord& record,
                                        std::vector<format::RegionRecord> regions) const {

@@ -21,6 +21,7 @@ namespace tandem::format {
 /// By name; none is null.
 using FunctionRegistry =
     std::map<std::string, std::shared_ptr<const RegisteredFunction>, std::less<>>;
+inline const FunctionRegistry kNoFunctions;
 
 /// Errors: kInvalidArgument (a name that is none, a null, no function, version 0).
 Status CheckRegistry(const FunctionRegistry& registry);

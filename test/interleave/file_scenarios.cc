@@ -12,7 +12,7 @@ namespace {
 using Thread = World::Thread;
 using Threads = std::vector<Thread>;
 
-constexpr Budget kUsual{.systematic = 250, .random = 400};
+constexpr Budget kFileBudget{.systematic = 250, .random = 400};
 // Of small ones: all with one preemption, or what chance finds sooner.
 constexpr Budget kOnePreemption{.systematic = 1000, .random = 100};
 constexpr Budget kAtRandom{.systematic = 100, .random = 900};
@@ -632,7 +632,7 @@ std::vector<EngineScenario> FileScenarios() {
                                            AMergeWithinAMergeBesideReadsAndASplit()};
   for (EngineScenario& scenario : scenarios) {
     scenario.suite = "interleave_files";
-    if (scenario.budget.random == 0) scenario.budget = kUsual;
+    if (scenario.budget.random == 0) scenario.budget = kFileBudget;
   }
   return scenarios;
 }

@@ -11,7 +11,7 @@ namespace {
 
 using Threads = std::vector<World::Thread>;
 
-constexpr Budget kUsual{.systematic = 250, .random = 400};
+constexpr Budget kReadBudget{.systematic = 250, .random = 400};
 
 // Each row is a part of its lead.
 EngineScenario MergedScanOnThreads(std::string name, std::function<Threads(World&)> threads) {
@@ -58,7 +58,7 @@ std::vector<EngineScenario> ReadScenarios() {
   std::vector<EngineScenario> scenarios = {AMergedScanOnThreadsBesideAFlush(),
                                            AMergedScanOnThreadsBesideASplit(),
                                            AMergedScanOnThreadsBesideClose()};
-  for (EngineScenario& scenario : scenarios) scenario.budget = kUsual;
+  for (EngineScenario& scenario : scenarios) scenario.budget = kReadBudget;
   return scenarios;
 }
 

@@ -14,7 +14,7 @@ using Thread = World::Thread;
 using Threads = std::vector<Thread>;
 
 // Schedules of a scenario in a usual run of the tests.
-constexpr Budget kUsual{.systematic = 1000, .random = 400};
+constexpr Budget kUsualBudget{.systematic = 1000, .random = 400};
 constexpr Budget kFew{.systematic = 250, .random = 400};  // Of one that has few schedules.
 
 /// Every batch fills a memstore.
@@ -780,7 +780,7 @@ std::vector<EngineScenario> EngineScenarios() {
     for (EngineScenario& scenario : some()) scenarios.push_back(std::move(scenario));
   }
   for (EngineScenario& scenario : scenarios) {
-    if (scenario.budget.random == 0) scenario.budget = kUsual;
+    if (scenario.budget.random == 0) scenario.budget = kUsualBudget;
   }
   for (EngineScenario& scenario : FileScenarios()) scenarios.push_back(std::move(scenario));
   return scenarios;

@@ -20,7 +20,7 @@ Scheduler*& CurrentScheduler() {
   return current;
 }
 
-uint64_t Mix(uint64_t hash, uint64_t word) {
+uint64_t MixTrace(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * 0x9e3779b97f4a7c15;
   return hash ^ (hash >> 29);
 }
@@ -235,7 +235,7 @@ void Scheduler::Label(std::string label) {
   threads_[running_]->label = std::move(label);
 }
 
-void Scheduler::Note(uint64_t hash) { outcome_.trace = Mix(outcome_.trace, hash); }
+void Scheduler::Note(uint64_t hash) { outcome_.trace = MixTrace(outcome_.trace, hash); }
 
 // Addresses differ between runs that are otherwise the same, so they are not noted; nor are steps
 // outside of the exploration, whose number depends on which memory is quiet.

@@ -6,7 +6,7 @@
 namespace tandem::reliability {
 namespace {
 
-using Kind = Damage::Kind;
+using DamageKind = Damage::Kind;
 
 /// What a file system or a failed copy may leave after the end.
 constexpr uint32_t kExtensions[] = {1, 7, 8, 48, 64, 512, 4096};
@@ -25,20 +25,20 @@ class Cuts {
   }
 
  private:
-  void Add(Kind kind, uint8_t shape, uint8_t file, uint32_t at) {
+  void Add(DamageKind kind, uint8_t shape, uint8_t file, uint32_t at) {
     const auto mode = static_cast<Damage::Mode>((seed_ + at + at / 8) % 3);
     damages_.push_back({.kind = kind, .mode = mode, .shape = shape, .file = file, .at = at});
   }
   void AddFile(uint8_t shape, uint8_t file, const std::string& bytes) {
     const auto size = static_cast<uint32_t>(bytes.size());
-    for (uint32_t length = 0; length < size; ++length) Add(Kind::kCut, shape, file, length);
+    for (uint32_t length = 0; length < size; ++length) Add(DamageKind::kCut, shape, file, length);
     for (const uint32_t count : kExtensions) {
-      Add(Kind::kExtendZeros, shape, file, count);
-      Add(Kind::kExtendGarbage, shape, file, count);
+      Add(DamageKind::kExtendZeros, shape, file, count);
+      Add(DamageKind::kExtendGarbage, shape, file, count);
     }
     // The end of a log or manifest once more is a chain of good frames in a wrong place.
     for (uint32_t from = 0; from < size; from += size / 64 + 1) {
-      Add(Kind::kExtendOwn, shape, file, from / 8 * 8);
+      Add(DamageKind::kExtendOwn, shape, file, from / 8 * 8);
     }
   }
 

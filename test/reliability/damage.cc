@@ -10,7 +10,7 @@
 namespace tandem::reliability {
 namespace {
 
-using Kind = Damage::Kind;
+using DamageKind = Damage::Kind;
 
 constexpr const char* kKindNames[kDamageKinds] = {"bit flipped",
                                                   "sector zeroed",
@@ -54,28 +54,28 @@ void FillSector(const Damage& damage, char with, std::string* bytes) {
 /// Changes within one file. False: the kind concerns several.
 bool ChangeBytes(const Damage& damage, uint64_t seed, std::string* bytes) {
   switch (damage.kind) {
-    case Kind::kFlip:
+    case DamageKind::kFlip:
       (*bytes)[damage.at] ^= static_cast<char>(1 << damage.bit);
       return true;
-    case Kind::kZeroSector:
+    case DamageKind::kZeroSector:
       FillSector(damage, '\0', bytes);
       return true;
-    case Kind::kOnesSector:
+    case DamageKind::kOnesSector:
       FillSector(damage, '\xff', bytes);
       return true;
-    case Kind::kSwapSectors:
+    case DamageKind::kSwapSectors:
       SwapSectors(damage, bytes, bytes);
       return true;
-    case Kind::kCut:
+    case DamageKind::kCut:
       bytes->resize(damage.at);
       return true;
-    case Kind::kExtendZeros:
+    case DamageKind::kExtendZeros:
       bytes->append(damage.at, '\0');
       return true;
-    case Kind::kExtendGarbage:
+    case DamageKind::kExtendGarbage:
       bytes->append(Garbage(seed + damage.at, damage.at));
       return true;
-    case Kind::kExtendOwn:
+    case DamageKind::kExtendOwn:
       bytes->append(bytes->substr(damage.at));
       return true;
     default:
@@ -87,8 +87,8 @@ bool ChangeBytes(const Damage& damage, uint64_t seed, std::string* bytes) {
 /// pass for the end of a log: those frames say what was durable before them.
 uint64_t FloorOf(const Shape& shape, const std::string& name, const Damage& damage) {
   constexpr uint64_t kFramesBytes = 512;  // Two frames of a shape that is killed at least.
-  if (!name.starts_with("log-") || damage.kind == Kind::kFlip) return shape.states_floor;
-  if (damage.kind != Kind::kZeroSector) return shape.log_floor;
+  if (!name.starts_with("log-") || damage.kind == DamageKind::kFlip) return shape.states_floor;
+  if (damage.kind != DamageKind::kZeroSector) return shape.log_floor;
   const auto file = shape.files.find(name);
   const bool frames_follow =
       file != shape.files.end() &&
@@ -98,11 +98,13 @@ uint64_t FloorOf(const Shape& shape, const std::string& name, const Damage& dama
 
 /// Damage after which everything is there although nothing is said: to one slot of ROOT while the
 /// other is whole; and an earlier ROOT, which says "open" as after a crash just before the close.
-bool MaySayNothing(const std::string& name, Kind kind) {
-  return name == "ROOT" && (kind <= Kind::kSwapSectors || kind == Kind::kRollBack);
+bool MaySayNothing(const std::string& name, DamageKind kind) {
+  return name == "ROOT" && (kind <= DamageKind::kSwapSectors || kind == DamageKind::kRollBack);
 }
 
-bool IsOfTwoFiles(Kind kind) { return kind == Kind::kSwapFiles || kind == Kind::kSwapBetween; }
+bool IsOfTwoFiles(DamageKind kind) {
+  return kind == DamageKind::kSwapFiles || kind == DamageKind::kSwapBetween;
+}
 
 /// Whether an outcome is a failure. What was closed cleanly keeps no other damage to itself.
 bool Fails(const Shape& shape, bool must_tell, Outcome outcome) {
@@ -146,14 +148,14 @@ std::string DamageTrials::Describe(const Damage& damage) const {
   std::string text = "'" + shapes_[damage.shape].name + "', opened " +
                      kModeNames[static_cast<size_t>(damage.mode)] + ": " + names[damage.file] +
                      " " + kKindNames[static_cast<size_t>(damage.kind)];
-  if (IsOfTwoFiles(damage.kind) || damage.kind == Kind::kCopyOver) {
+  if (IsOfTwoFiles(damage.kind) || damage.kind == DamageKind::kCopyOver) {
     text += " " + names[damage.other];
-    if (damage.kind != Kind::kSwapBetween) return text;
+    if (damage.kind != DamageKind::kSwapBetween) return text;
   }
-  if (damage.kind == Kind::kDelete || damage.kind == Kind::kTwin) return text;
+  if (damage.kind == DamageKind::kDelete || damage.kind == DamageKind::kTwin) return text;
   text += " (" + std::to_string(damage.at);
-  if (damage.kind == Kind::kFlip) text += ", bit " + std::to_string(damage.bit);
-  if (damage.kind >= Kind::kZeroSector && damage.kind <= Kind::kSwapBetween) {
+  if (damage.kind == DamageKind::kFlip) text += ", bit " + std::to_string(damage.bit);
+  if (damage.kind >= DamageKind::kZeroSector && damage.kind <= DamageKind::kSwapBetween) {
     text += ", to " + std::to_string(damage.to) + ", " + std::to_string(damage.sector) + " bytes";
   }
   return text + ")";
@@ -165,22 +167,22 @@ Files DamageTrials::Apply(const Damage& damage) const {
   const std::string& name = names_[damage.shape][damage.file];
   const std::string& other = names_[damage.shape][damage.other];
   switch (damage.kind) {
-    case Kind::kDelete:
+    case DamageKind::kDelete:
       files.erase(name);
       break;
-    case Kind::kSwapFiles:
+    case DamageKind::kSwapFiles:
       std::swap(files[name], files[other]);
       break;
-    case Kind::kSwapBetween:
+    case DamageKind::kSwapBetween:
       SwapSectors(damage, &files[name], &files[other]);
       break;
-    case Kind::kCopyOver:
+    case DamageKind::kCopyOver:
       files[name] = files[other];
       break;
-    case Kind::kRollBack:
+    case DamageKind::kRollBack:
       files[name] = shape.history[damage.at].at(name);
       break;
-    case Kind::kTwin:
+    case DamageKind::kTwin:
       files[name] = shape.twin.at(name);
       break;
     default:

@@ -9,7 +9,7 @@
 namespace tandem::reliability {
 namespace {
 
-using Kind = DiffOperation::Kind;
+using DiffKind = DiffOperation::Kind;
 
 std::string Quoted(const std::string& text) { return "'" + text + "'"; }
 
@@ -19,16 +19,17 @@ class Maker {
 
   DiffOperation Next() {
     const uint64_t number = Below(202);
-    if (number >= 200) return OfRegion(number == 200 ? Kind::kSplit : Kind::kMergeRegions);
+    if (number >= 200) return OfRegion(number == 200 ? DiffKind::kSplit : DiffKind::kMergeRegions);
     const uint64_t choice = number / 2;
     if (choice < 42) return Batch();
-    if (choice < 62) return Read(Kind::kGet);
+    if (choice < 62) return Read(DiffKind::kGet);
     if (choice < 70) return Scan();
-    if (choice < 86) return Query(Kind::kQuery);
-    if (choice < 92) return Query(Kind::kCount);
-    if (choice < 96) return Slot(Below(2) == 0 ? Kind::kSnapshot : Kind::kRelease);
+    if (choice < 86) return Query(DiffKind::kQuery);
+    if (choice < 92) return Query(DiffKind::kCount);
+    if (choice < 96) return Slot(Below(2) == 0 ? DiffKind::kSnapshot : DiffKind::kRelease);
     DiffOperation operation;
-    operation.kind = choice < 98 ? Kind::kFlush : (choice < 99 ? Kind::kCompact : Kind::kReopen);
+    operation.kind =
+        choice < 98 ? DiffKind::kFlush : (choice < 99 ? DiffKind::kCompact : DiffKind::kReopen);
     return operation;
   }
 
@@ -67,11 +68,11 @@ class Maker {
   }
   DiffOperation Batch() {
     DiffOperation operation;
-    operation.kind = Kind::kBatch;
+    operation.kind = DiffKind::kBatch;
     for (uint64_t left = 1 + Below(6); left > 0; --left) operation.changes.push_back(Change());
     return operation;
   }
-  DiffOperation Read(Kind kind) {
+  DiffOperation Read(DiffKind kind) {
     DiffOperation operation;
     operation.kind = kind;
     operation.key = Key();
@@ -79,18 +80,18 @@ class Maker {
     return operation;
   }
   DiffOperation Scan() {
-    DiffOperation operation = Read(Kind::kScan);
+    DiffOperation operation = Read(DiffKind::kScan);
     operation.end = Below(3) == 0 ? "" : Key();
     operation.descending = Below(3) == 0;
     operation.limit = Below(4) == 0 ? 0 : 1 + Below(20);
     operation.offset = Offset(operation.limit);
     return operation;
   }
-  DiffOperation Query(Kind kind) {
+  DiffOperation Query(DiffKind kind) {
     DiffOperation operation = Read(kind);
     operation.condition = NewCondition(2);
     operation.hint = Below(6);
-    if (kind == Kind::kCount) return operation;
+    if (kind == DiffKind::kCount) return operation;
     operation.limit = Below(3) == 0 ? 0 : 1 + Below(20);
     operation.offset = Offset(operation.limit);
     if (Below(3) == 0) operation.order_by = Below(2) == 0 ? 'a' : 'b';
@@ -98,13 +99,13 @@ class Maker {
     return operation;
   }
   uint64_t Offset(uint64_t limit) { return limit == 0 || Below(2) == 0 ? 0 : Below(60); }
-  DiffOperation OfRegion(Kind kind) {
+  DiffOperation OfRegion(DiffKind kind) {
     DiffOperation operation;
     operation.kind = kind;
     operation.key = Key();
     return operation;
   }
-  DiffOperation Slot(Kind kind) {
+  DiffOperation Slot(DiffKind kind) {
     DiffOperation operation;
     operation.kind = kind;
     operation.slot = Below(kSnapshotSlots);
@@ -201,16 +202,17 @@ std::string DiffOperation::Describe() const {
       text += std::string(" ") + column + "=" + test::Shown(value);
     }
   }
-  if (!key.empty() && kind != Kind::kQuery && kind != Kind::kCount) text += " " + test::Shown(key);
-  if (kind == Kind::kScan) text += " to " + test::Shown(end);
-  if (kind == Kind::kQuery || kind == Kind::kCount) {
+  if (!key.empty() && kind != DiffKind::kQuery && kind != DiffKind::kCount)
+    text += " " + test::Shown(key);
+  if (kind == DiffKind::kScan) text += " to " + test::Shown(end);
+  if (kind == DiffKind::kQuery || kind == DiffKind::kCount) {
     text += " " + condition.Text(false) + " hint " + std::to_string(hint);
   }
   if (order_by != '\0') text += std::string(" by ") + order_by;
   if (descending) text += " descending";
   if (limit != 0) text += " limit " + std::to_string(limit);
   if (offset != 0) text += " offset " + std::to_string(offset);
-  if (kind == Kind::kSnapshot || kind == Kind::kRelease) text += " " + std::to_string(slot);
+  if (kind == DiffKind::kSnapshot || kind == DiffKind::kRelease) text += " " + std::to_string(slot);
   if (snapshot.has_value()) text += " at snapshot " + std::to_string(*snapshot);
   return text;
 }

@@ -8,7 +8,7 @@
 namespace tandem::reliability {
 namespace {
 
-using Kind = Damage::Kind;
+using DamageKind = Damage::Kind;
 
 class FileChanges {
  public:
@@ -22,7 +22,7 @@ class FileChanges {
   }
 
  private:
-  void Add(Kind kind, uint8_t other, uint32_t at) {
+  void Add(DamageKind kind, uint8_t other, uint32_t at) {
     for (const auto mode : {Damage::Mode::kRead, Damage::Mode::kWrite, Damage::Mode::kCompact}) {
       damages_.push_back(
           {.kind = kind, .mode = mode, .shape = shape_, .file = file_, .other = other, .at = at});
@@ -33,8 +33,8 @@ class FileChanges {
     const std::string& name = trials_.names(shape_)[file_];
     const std::string* bytes = trials_.Bytes(shape_, file_);
     if (bytes != nullptr) {
-      Add(Kind::kDelete, 0, 0);
-      if (shape.twin.contains(name)) Add(Kind::kTwin, 0, 0);
+      Add(DamageKind::kDelete, 0, 0);
+      if (shape.twin.contains(name)) Add(DamageKind::kTwin, 0, 0);
       AddPairs();
     }
     AddHistory(shape, name, bytes);
@@ -42,8 +42,8 @@ class FileChanges {
   void AddPairs() {
     for (uint8_t other = 0; other < trials_.names(shape_).size(); ++other) {
       if (other == file_ || trials_.Bytes(shape_, other) == nullptr) continue;
-      Add(Kind::kCopyOver, other, 0);
-      if (other > file_) Add(Kind::kSwapFiles, other, 0);
+      Add(DamageKind::kCopyOver, other, 0);
+      if (other > file_) Add(DamageKind::kSwapFiles, other, 0);
     }
   }
   /// Each earlier version once; a file that is gone comes back.
@@ -53,7 +53,7 @@ class FileChanges {
     for (uint32_t moment = 0; moment < shape.history.size(); ++moment) {
       const auto found = shape.history[moment].find(name);
       if (found == shape.history[moment].end() || !seen.insert(found->second).second) continue;
-      Add(Kind::kRollBack, 0, moment);
+      Add(DamageKind::kRollBack, 0, moment);
     }
   }
 

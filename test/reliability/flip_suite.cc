@@ -9,7 +9,7 @@
 namespace tandem::reliability {
 namespace {
 
-using Kind = Damage::Kind;
+using DamageKind = Damage::Kind;
 
 /// A third of the trials is opened in each way; another third by the next round.
 Damage::Mode ModeOf(uint64_t seed, uint64_t number) {
@@ -33,7 +33,7 @@ void AddFlips(const DamageTrials& trials, const Plan& plan, uint64_t round,
       if (plan.seconds == 0 && IsOneRootOfMany(trials, shape, file)) continue;
       for (uint32_t at = 0; bytes != nullptr && at < bytes->size(); ++at) {
         const auto bit = static_cast<uint8_t>((at * 5 + seed + round) % 8);
-        damages->push_back({.kind = Kind::kFlip,
+        damages->push_back({.kind = DamageKind::kFlip,
                             .mode = ModeOf(seed + round, at),
                             .shape = shape,
                             .file = file,
@@ -58,7 +58,7 @@ class Sectors {
   void AddZerosInLogs() {
     ForEach([this](Damage damage) {
       if (!trials_.names(damage.shape)[damage.file].starts_with("log-")) return;
-      damage.kind = Kind::kZeroSector;
+      damage.kind = DamageKind::kZeroSector;
       Add(damage);
     });
   }
@@ -83,7 +83,7 @@ class Sectors {
     damages_.push_back(damage);
   }
   void AddSector(const Damage& place) {
-    for (const Kind kind : {Kind::kZeroSector, Kind::kOnesSector}) {
+    for (const DamageKind kind : {DamageKind::kZeroSector, DamageKind::kOnesSector}) {
       Damage damage = place;
       damage.kind = kind;
       Add(damage);
@@ -93,7 +93,7 @@ class Sectors {
   }
   /// With every later one of the file, or, of small ones, with one nearby.
   void AddSwaps(Damage damage) {
-    damage.kind = Kind::kSwapSectors;
+    damage.kind = DamageKind::kSwapSectors;
     const uint32_t end = SizeOf(damage.shape, damage.file);
     const bool is_small = bytes_ < kDiskSectorBytes;
     damage.to = damage.at + bytes_ * (is_small ? 1 + static_cast<uint32_t>(seed_ % kNear) : 1);
@@ -101,7 +101,7 @@ class Sectors {
   }
   /// With one of each other file; what ROOT may keep to itself is no matter of others.
   void AddSwapsBetween(Damage damage) {
-    damage.kind = Kind::kSwapBetween;
+    damage.kind = DamageKind::kSwapBetween;
     const auto& names = trials_.names(damage.shape);
     for (uint8_t other = 0; other < names.size(); ++other) {
       const uint32_t count = SizeOf(damage.shape, other) / bytes_;

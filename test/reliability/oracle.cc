@@ -15,7 +15,7 @@ namespace tandem::reliability {
 namespace {
 
 using test::ModelRow;
-using Kind = Predicate::Kind;
+using PredicateKind = Predicate::Kind;
 
 constexpr size_t kValuesMax = 3;
 
@@ -31,13 +31,13 @@ std::string ColumnText(const TableOptions& table, const IndexColumn& column) {
 // `families`. `negated`: under an odd number of NOTs.
 bool HasNullOf(const Predicate& condition, const TableOptions& table,
                const std::set<std::string>& families, bool negated = false) {
-  if (condition.kind() == Kind::kAnd || condition.kind() == Kind::kOr ||
-      condition.kind() == Kind::kNot) {
+  if (condition.kind() == PredicateKind::kAnd || condition.kind() == PredicateKind::kOr ||
+      condition.kind() == PredicateKind::kNot) {
     return std::ranges::any_of(condition.children(), [&](const Predicate& child) {
-      return HasNullOf(child, table, families, negated ^ (condition.kind() == Kind::kNot));
+      return HasNullOf(child, table, families, negated ^ (condition.kind() == PredicateKind::kNot));
     });
   }
-  const bool is_true_of_null = condition.kind() == Kind::kIsNull;
+  const bool is_true_of_null = condition.kind() == PredicateKind::kIsNull;
   return is_true_of_null != negated && families.contains(FamilyOf(table, condition.family()));
 }
 

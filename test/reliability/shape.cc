@@ -6,7 +6,7 @@
 namespace tandem::reliability {
 namespace {
 
-constexpr int64_t kNow = 1'700'000'000'000'000;
+constexpr int64_t kShapeNow = 1'700'000'000'000'000;
 
 void Append(const test::ModelRow& row, std::string* text) {
   text->append(row.key).push_back('\n');
@@ -76,7 +76,7 @@ ShapeAnswer Ask(engine::Engine& engine, const ShapeRead& read) {
 
 std::string Ask(const test::Model& model, const ShapeRead& read) {
   test::ModelRead options;
-  options.now_micros = kNow;
+  options.now_micros = kShapeNow;
   options.versions = read.versions;
   std::vector<test::ModelRow> rows;
   switch (read.kind) {

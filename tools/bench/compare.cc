@@ -13,7 +13,6 @@ namespace tandem::bench {
 namespace {
 
 constexpr double kLeastNoise = 0.1;
-constexpr int kFoundExitCode = 8;
 
 bool IsTandem(const std::string& name) { return name.starts_with("tandem/"); }
 

@@ -23,8 +23,6 @@ namespace {
 
 using tools::Format;
 
-constexpr int kFoundExitCode = 8;
-constexpr int kUsageExitCode = 2;
 constexpr double kMiB = 1 << 20;
 
 class LargeSet {

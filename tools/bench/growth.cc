@@ -20,7 +20,7 @@ namespace {
 
 using tools::Format;
 
-constexpr const char* kFamily = "growth";
+constexpr const char* kGrowthFamily = "growth";
 // What is to stay within bounds: a load is over when nothing is left to do.
 constexpr const char* kJudgedStates[] = {"idle", "settled"};
 
@@ -44,7 +44,7 @@ void AddQuotient(const std::string& phase, const std::string& engine,
 
 void Measure(const Arguments& arguments, const std::string& engine, uint64_t rows,
              Figures* figures) {
-  const WorkDirectory directory(arguments.directory, kFamily);
+  const WorkDirectory directory(arguments.directory, kGrowthFamily);
   const MeasuringChild child{.engine = engine,
                              .rows = rows,
                              .memory_mib = arguments.memory_mib,
@@ -82,7 +82,7 @@ std::vector<Phase> GrowthPhases(const std::vector<uint64_t>& sizes) {
   std::vector<Phase> phases;
   for (const uint64_t rows : sizes) {
     const auto add = [&](const std::string& name, Unit unit) {
-      phases.push_back({AtSize(name, rows), kFamily, unit});
+      phases.push_back({AtSize(name, rows), kGrowthFamily, unit});
     };
     for (const std::string state : kLoadStates) add(kGrowthTime + state, Unit::kMicros);
     for (const std::string state : kLoadStates) add(kGrowthCpu + state, Unit::kMicros);
@@ -91,10 +91,10 @@ std::vector<Phase> GrowthPhases(const std::vector<uint64_t>& sizes) {
     add("disk", Unit::kBytes);
   }
   for (const std::string state : kLoadStates)
-    phases.push_back({GrowthOfTime(state), kFamily, Unit::kNumber});
+    phases.push_back({GrowthOfTime(state), kGrowthFamily, Unit::kNumber});
   for (const uint64_t rows : sizes) {
     for (const std::string state : kLoadStates)
-      phases.push_back({WrittenBeside(state, rows), kFamily, Unit::kNumber});
+      phases.push_back({WrittenBeside(state, rows), kGrowthFamily, Unit::kNumber});
   }
   return phases;
 }
@@ -136,7 +136,7 @@ int RunGrowth(const std::vector<std::string>& words) {
   }
   Device device;
   {
-    const WorkDirectory directory(arguments.directory, kFamily);
+    const WorkDirectory directory(arguments.directory, kGrowthFamily);
     device = MeasureDevice(directory.path(), DeviceFileBytes(arguments.sizes.back()));
   }
   std::fprintf(stderr, "%s\n", DescribeDevice(device).c_str());

@@ -22,7 +22,7 @@ namespace {
 using tools::Format;
 
 constexpr const char* kEngine = "tandem";
-constexpr const char* kFamily = "large";
+constexpr const char* kLargeFamily = "large";
 
 std::string PartTable(const Arguments& arguments, const Figures& figures) {
   std::string table = Format("{:>12}", "rows");
@@ -31,7 +31,7 @@ std::string PartTable(const Arguments& arguments, const Figures& figures) {
   for (int part = 0; part < kLoadParts; ++part) {
     table += Format("{:>12}", EndOfPart(arguments.rows, part));
     for (const PartColumn& column : kPartColumns) {
-      const Phase phase{PartPhase(column, part), kFamily, column.unit};
+      const Phase phase{PartPhase(column, part), kLargeFamily, column.unit};
       const double value = figures.Values(phase.name, kEngine).front();
       const bool is_count = column.unit == Unit::kNumber && value == static_cast<uint64_t>(value);
       table += Format("{:>10}", is_count ? Format("{:.0f}", value) : ValueText(phase, value));
@@ -80,33 +80,33 @@ std::string LargeLoadReport(const Arguments& arguments, const Figures& figures,
 
 std::vector<Phase> WholeLoadPhases() {
   return {
-      {"load", kFamily},
-      {"load idle", kFamily},
-      {"load settled", kFamily},
-      {"batch, 99.9 %", kFamily, Unit::kMicros},
-      {"batch, longest", kFamily, Unit::kMicros},
-      {"longest stall", kFamily, Unit::kMillis},
-      {"stalls", kFamily, Unit::kNumber},
-      {"all stalls", kFamily, Unit::kMillis},
-      {"longest due merge", kFamily, Unit::kMillis},
-      {"largest due merge", kFamily, Unit::kBytes},
-      {"all delays", kFamily, Unit::kMillis},
-      {"runs at most", kFamily, Unit::kNumber},
-      {"written per byte, loaded", kFamily, Unit::kNumber},
-      {"written per byte, idle", kFamily, Unit::kNumber},
-      {"written per byte, settled", kFamily, Unit::kNumber},
-      {"of these by flushes", kFamily, Unit::kNumber},
-      {"of these by merges", kFamily, Unit::kNumber},
-      {"of these by log and manifest", kFamily, Unit::kNumber},
-      {"space per byte, loaded", kFamily, Unit::kNumber},
-      {"space per byte, settled", kFamily, Unit::kNumber},
-      {"memory before the open, MiB", kFamily, Unit::kNumber},
-      {"memory budget, MiB", kFamily, Unit::kNumber},
-      {"peak memory, MiB", kFamily, Unit::kNumber},
-      {"a row of query 0.01 %, settled", kFamily, Unit::kMicros},
-      {"a row of query 0.1 %, settled", kFamily, Unit::kMicros},
-      {"open killed", kFamily, Unit::kMillis},
-      {"operations replayed", kFamily, Unit::kNumber},
+      {"load", kLargeFamily},
+      {"load idle", kLargeFamily},
+      {"load settled", kLargeFamily},
+      {"batch, 99.9 %", kLargeFamily, Unit::kMicros},
+      {"batch, longest", kLargeFamily, Unit::kMicros},
+      {"longest stall", kLargeFamily, Unit::kMillis},
+      {"stalls", kLargeFamily, Unit::kNumber},
+      {"all stalls", kLargeFamily, Unit::kMillis},
+      {"longest due merge", kLargeFamily, Unit::kMillis},
+      {"largest due merge", kLargeFamily, Unit::kBytes},
+      {"all delays", kLargeFamily, Unit::kMillis},
+      {"runs at most", kLargeFamily, Unit::kNumber},
+      {"written per byte, loaded", kLargeFamily, Unit::kNumber},
+      {"written per byte, idle", kLargeFamily, Unit::kNumber},
+      {"written per byte, settled", kLargeFamily, Unit::kNumber},
+      {"of these by flushes", kLargeFamily, Unit::kNumber},
+      {"of these by merges", kLargeFamily, Unit::kNumber},
+      {"of these by log and manifest", kLargeFamily, Unit::kNumber},
+      {"space per byte, loaded", kLargeFamily, Unit::kNumber},
+      {"space per byte, settled", kLargeFamily, Unit::kNumber},
+      {"memory before the open, MiB", kLargeFamily, Unit::kNumber},
+      {"memory budget, MiB", kLargeFamily, Unit::kNumber},
+      {"peak memory, MiB", kLargeFamily, Unit::kNumber},
+      {"a row of query 0.01 %, settled", kLargeFamily, Unit::kMicros},
+      {"a row of query 0.1 %, settled", kLargeFamily, Unit::kMicros},
+      {"open killed", kLargeFamily, Unit::kMillis},
+      {"operations replayed", kLargeFamily, Unit::kNumber},
   };
 }
 
@@ -114,7 +114,7 @@ std::vector<Phase> LargeLoadPhases() {
   std::vector<Phase> phases;
   for (int part = 0; part < kLoadParts; ++part) {
     for (const PartColumn& column : kPartColumns)
-      phases.push_back({PartPhase(column, part), kFamily, column.unit});
+      phases.push_back({PartPhase(column, part), kLargeFamily, column.unit});
   }
   for (const Phase& phase : WholeLoadPhases()) phases.push_back(phase);
   return phases;

@@ -18,8 +18,6 @@
 namespace tandem::bench {
 namespace {
 
-constexpr int kUsageExitCode = 2;
-
 void TellOfAbsentEngines() {
   for (const Engine& engine : Engines()) {
     if (engine.open != nullptr) continue;

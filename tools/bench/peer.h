@@ -118,4 +118,7 @@ class Peer {
 
 [[noreturn]] void Fail(const std::string& what);
 
+/// Exit codes: a mismatch or a regression was found; the arguments make no sense.
+inline constexpr int kFoundExitCode = 8, kUsageExitCode = 2;
+
 }  // namespace tandem::bench

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "tools/bench/json_file.h"
+#include "tools/bench/peer.h"
 #include "tools/bench/phases.h"
 #include "tools/bench/scores.h"
 #include "tools/tandem/format_text.h"
@@ -14,7 +15,6 @@ namespace {
 
 using tools::Format;
 
-constexpr int kFoundExitCode = 8;
 constexpr double kMiB = 1 << 20;
 
 std::string UnitName(Unit unit) {

@@ -5,14 +5,12 @@
 namespace tandem::bench {
 namespace {
 
-constexpr const char* kTable = "rows";
-
 class TandemAnswers : public AnswerStore {
  public:
   explicit TandemAnswers(const std::string& path) {
     database_ = OpenTandem(path);
     TableOptions table;
-    table.name = kTable;
+    table.name = kRowsTable;
     table.families = {{.name = "d"}};
     table.indexes = ThreeIndexes();
     table.indexes.push_back({"open", {{"d", "open"}}});
@@ -21,24 +19,24 @@ class TandemAnswers : public AnswerStore {
   ~TandemAnswers() override { Check(database_->Close()); }
 
   void Insert(const W1Row& row, const std::string& open) override {
-    AddRow(kTable, row, &batch_);
-    batch_.Put(kTable, row.key, "d", "open", open);
+    AddRow(kRowsTable, row, &batch_);
+    batch_.Put(kRowsTable, row.key, "d", "open", open);
   }
   void Commit() override {
     Check(database_->Write({}, batch_));
     batch_.Clear();
   }
-  void Settle() override { Check(database_->Compact(kTable)); }
+  void Settle() override { Check(database_->Compact(kRowsTable)); }
 
   void Ask(Question question, const AnswerValues& values, Consumer* consumer) override {
     const Predicate predicate = PredicateOf(question, values);
     if (question == Question::kCount || question == Question::kCountRange) {
-      auto count = database_->Count({}, kTable, predicate);
+      auto count = database_->Count({}, kRowsTable, predicate);
       Check(count.status());
       ++consumer->rows;
       return consumer->Value(std::to_string(*count));
     }
-    auto cursor = database_->Query({}, kTable, predicate, OptionsOf(question, values));
+    auto cursor = database_->Query({}, kRowsTable, predicate, OptionsOf(question, values));
     Check(cursor.status());
     while (cursor->Next()) {
       ++consumer->rows;

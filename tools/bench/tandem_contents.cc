@@ -6,7 +6,7 @@
 namespace tandem::bench {
 namespace {
 
-constexpr const char* kTable = "contents";
+constexpr const char* kContentsTable = "contents";
 
 void Check(const Status& status) {
   if (!status.ok()) Fail(status.ToString());
@@ -25,25 +25,25 @@ class TandemContents : public ContentsPeer {
 
   void Add(const ContentsRow&) override { Fail("Tandem is loaded by `tandem import`"); }
   void Commit() override {}
-  void Settle() override { Check(database_->Compact(kTable)); }
+  void Settle() override { Check(database_->Compact(kContentsTable)); }
 
   void Run(const ContentsQuery& query, Consumer* consumer) override {
     if (query.kind == ContentsQuery::Kind::kKeyPrefix) {
       ScanOptions scan;
       scan.start = query.low;
       scan.end = query.high;
-      return ConsumeAll(database_->Scan({}, kTable, scan), consumer);
+      return ConsumeAll(database_->Scan({}, kContentsTable, scan), consumer);
     }
     const Predicate predicate = PredicateOf(query);
     if (query.kind == ContentsQuery::Kind::kCount) {
-      const auto count = database_->Count({}, kTable, predicate);
+      const auto count = database_->Count({}, kContentsTable, predicate);
       Check(count.status());
       consumer->rows += *count;
       return;
     }
     QueryOptions options;
     options.limit = query.limit;
-    ConsumeAll(database_->Query({}, kTable, predicate, options), consumer);
+    ConsumeAll(database_->Query({}, kContentsTable, predicate, options), consumer);
   }
 
  private:

@@ -5,7 +5,7 @@
 namespace tandem::bench {
 namespace {
 
-constexpr const char* kTable = "counters";
+constexpr const char* kCountersTable = "counters";
 
 WriteOptions Synced() {
   WriteOptions options;
@@ -22,18 +22,18 @@ class TandemCounterWriter : public CounterWriter {
 
   void Put(const std::string& key, uint64_t value) override {
     batch_.Clear();
-    batch_.Put(kTable, key, "d", "n", std::to_string(value));
+    batch_.Put(kCountersTable, key, "d", "n", std::to_string(value));
     Check(database_->Write(Synced(), batch_));
   }
   void Increment(const std::string& key) override {
-    Check(database_->Increment(Synced(), kTable, key, "d", "n").status());
+    Check(database_->Increment(Synced(), kCountersTable, key, "d", "n").status());
   }
   void Transfer(const std::string& from, const std::string& to) override {
     Check(database_->Transact(
         [&](Transaction& transaction) {
-          const auto taken = transaction.Increment(kTable, from, "d", "n", -1);
+          const auto taken = transaction.Increment(kCountersTable, from, "d", "n", -1);
           if (!taken.has_value()) return taken.status();
-          return transaction.Increment(kTable, to, "d", "n", 1).status();
+          return transaction.Increment(kCountersTable, to, "d", "n", 1).status();
         },
         transact_));
   }
@@ -48,7 +48,7 @@ class TandemCounters : public CounterStore {
  public:
   explicit TandemCounters(const std::string& path) : database_(OpenTandem(path)) {
     TableOptions table;
-    table.name = kTable;
+    table.name = kCountersTable;
     table.families = {{.name = "d"}};
     Check(database_->CreateTable(table));
   }
@@ -58,7 +58,7 @@ class TandemCounters : public CounterStore {
     return std::make_unique<TandemCounterWriter>(database_.get());
   }
   int64_t Number(const std::string& key) override {
-    const auto row = database_->Get({}, kTable, key);
+    const auto row = database_->Get({}, kCountersTable, key);
     Check(row.status());
     return row->has_value() ? std::stoll(std::string((*row)->cells()[0].value)) : 0;
   }

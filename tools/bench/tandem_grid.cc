@@ -14,7 +14,6 @@
 namespace tandem::bench {
 namespace {
 
-constexpr const char* kTable = "rows";
 constexpr const char* kIndexes[] = {"city", "status", "ts"};
 constexpr uint64_t kLimit = 20;
 constexpr double kWorseMax = 1.05, kSlackSeconds = 5e-6;
@@ -91,7 +90,7 @@ class Grid {
   Grid(const W1& w1, const std::string& path) {
     database_ = OpenTandem(path, 2 * cache_bytes);
     TableOptions table;
-    table.name = kTable;
+    table.name = kRowsTable;
     table.families = {{.name = "d"}};
     table.indexes = ThreeIndexes();
     Check(database_->CreateTable(table));
@@ -99,12 +98,12 @@ class Grid {
     W1Row row;
     for (uint64_t i = 0; i < w1.rows(); ++i) {
       w1.Row(i, &row);
-      AddRow(kTable, row, &batch);
+      AddRow(kRowsTable, row, &batch);
       if ((i + 1) % kBatchRows != 0 && i + 1 != w1.rows()) continue;
       Check(database_->Write({}, batch));
       batch.Clear();
     }
-    Check(database_->Compact(kTable));
+    Check(database_->Compact(kRowsTable));
   }
   ~Grid() { Check(database_->Close()); }
 
@@ -140,7 +139,7 @@ class Grid {
 
   // False: the plan cannot answer the query.
   bool Run(const Shape& shape, const QueryOptions& options, Consumer* consumer) {
-    auto cursor = database_->Query({}, kTable, shape.predicate, options);
+    auto cursor = database_->Query({}, kRowsTable, shape.predicate, options);
     if (cursor.status().code() == StatusCode::kInvalidArgument) return false;
     Check(cursor.status());
     while (cursor->Next()) {

@@ -17,7 +17,7 @@
 namespace tandem::bench {
 namespace {
 
-constexpr const char* kTable = "cells";
+constexpr const char* kCellsTable = "cells";
 constexpr uint32_t kRangePart = 10;  // A range of times has a tenth of those of an entity.
 constexpr uint64_t kGets = 100;      // Between two looks at the time.
 
@@ -77,7 +77,7 @@ class LayoutRun {
     std::filesystem::create_directory(path_);
     database_ = OpenTandem(path_);
     TableOptions table;
-    table.name = kTable;
+    table.name = kCellsTable;
     table.families = {{.name = "d"}};
     Check(database_->CreateTable(table));
   }
@@ -109,16 +109,16 @@ class LayoutRun {
     WriteBatch batch;
     cells_.ForEach([&](uint64_t entity, uint32_t cell, const std::string& value) {
       if (is_tall_) {
-        batch.Put(kTable, cells_.Tall(entity, cell), "d", "v", value);
+        batch.Put(kCellsTable, cells_.Tall(entity, cell), "d", "v", value);
       } else {
-        batch.Put(kTable, cells_.Entity(entity), "d", cells_.Name(cell), value);
+        batch.Put(kCellsTable, cells_.Entity(entity), "d", cells_.Name(cell), value);
       }
       if (batch.operation_count() < kBatchRows) return;
       Check(database_->Write({}, batch));
       batch.Clear();
     });
     Check(database_->Write({}, batch));
-    Check(database_->Compact(kTable));
+    Check(database_->Compact(kCellsTable));
     PrintRate(FigureBetween(NameOf(phase), begin, UsageNow()), cells_.count());
   }
 
@@ -159,25 +159,25 @@ class LayoutRun {
   Consumer ScanAll() {
     ReadOptions read;
     read.pieces = true;
-    return Consume(database_->Scan(read, kTable, {}), cells_.count());
+    return Consume(database_->Scan(read, kCellsTable, {}), cells_.count());
   }
 
   void ReadAll(uint64_t entity) {
     if (is_tall_) {
       ScanOptions scan;
       scan.prefix = cells_.Entity(entity) + "/";
-      (void)Consume(database_->Scan({}, kTable, scan), cells_.set().cells);
+      (void)Consume(database_->Scan({}, kCellsTable, scan), cells_.set().cells);
     } else {
-      const auto row = database_->Get({}, kTable, cells_.Entity(entity));
+      const auto row = database_->Get({}, kCellsTable, cells_.Entity(entity));
       CheckCells(row, cells_.set().cells);
     }
   }
   void ReadOne(uint64_t entity) {
     const auto cell = static_cast<uint32_t>(entity % cells_.set().cells);
-    if (is_tall_) return CheckCells(database_->Get({}, kTable, cells_.Tall(entity, cell)), 1);
+    if (is_tall_) return CheckCells(database_->Get({}, kCellsTable, cells_.Tall(entity, cell)), 1);
     ReadOptions read;
     read.columns = {{"d", cells_.Name(cell)}};
-    CheckCells(database_->Get(read, kTable, cells_.Entity(entity)), 1);
+    CheckCells(database_->Get(read, kCellsTable, cells_.Entity(entity)), 1);
   }
   // Of a wide row the columns are named: what a caller does who knows the times, and the cheapest.
   void ReadTimes(uint64_t entity) {
@@ -186,14 +186,14 @@ class LayoutRun {
       ScanOptions scan;
       scan.start = cells_.Tall(entity, first);
       scan.end = cells_.Tall(entity, first + count);
-      (void)Consume(database_->Scan({}, kTable, scan), count);
+      (void)Consume(database_->Scan({}, kCellsTable, scan), count);
       return;
     }
     ReadOptions read;
     for (uint32_t cell = first; cell < first + count; ++cell) {
       read.columns.push_back({"d", cells_.Name(cell)});
     }
-    CheckCells(database_->Get(read, kTable, cells_.Entity(entity)), count);
+    CheckCells(database_->Get(read, kCellsTable, cells_.Entity(entity)), count);
   }
 
   static Consumer Consume(Result<Cursor> cursor, uint64_t expected) {

@@ -9,8 +9,6 @@
 namespace tandem::bench {
 namespace {
 
-constexpr const char* kTable = "rows";
-
 void Consume(const RowView& row, Consumer* consumer) {
   ++consumer->rows;
   for (const Cell& cell : row.cells()) consumer->Value(cell.value);
@@ -49,10 +47,10 @@ class TandemWriter : public Writer {
     if (synced) options_.durability = Durability::kSynced;
   }
 
-  void Insert(const W1Row& row) override { AddRow(kTable, row, &batch_); }
+  void Insert(const W1Row& row) override { AddRow(kRowsTable, row, &batch_); }
   void Update(const W1Update& update) override {
     const ColumnValue columns[] = {{"city", update.city}, {"status", update.status}};
-    batch_.PutColumns(kTable, update.key, "d", columns);
+    batch_.PutColumns(kRowsTable, update.key, "d", columns);
   }
   void Commit() override {
     Check(database_->Write(options_, batch_));
@@ -74,7 +72,7 @@ class TandemPeer : public Peer {
         watch_);
     if (watch_ != nullptr) watch_->Begin(database_.get());
     TableOptions table;
-    table.name = kTable;
+    table.name = kRowsTable;
     table.families = {{.name = "d"}};
     table.indexes = IndexesOf(peer.indexes);
     const Status created = database_->CreateTable(table);
@@ -90,38 +88,38 @@ class TandemPeer : public Peer {
     return std::make_unique<TandemWriter>(database_.get(), synced_);
   }
 
-  void Settle() override { Check(database_->Compact(kTable)); }
+  void Settle() override { Check(database_->Compact(kRowsTable)); }
 
   void WaitForIdle() override {
-    Check(database_->Flush(kTable));
+    Check(database_->Flush(kRowsTable));
     WaitUntilItStays([this] { return IsIdle(); });
   }
 
   void Query(const std::string& column, const std::string& value, Consumer* consumer) override {
-    ConsumeAll(database_->Query({}, kTable, Predicate::Equal(column, value)), consumer);
+    ConsumeAll(database_->Query({}, kRowsTable, Predicate::Equal(column, value)), consumer);
   }
 
   void Filter(const std::string& column, const std::string& value, Consumer* consumer) override {
     QueryOptions scan;
     scan.no_index = true;
-    ConsumeAll(database_->Query({}, kTable, Predicate::Equal(column, value), scan), consumer);
+    ConsumeAll(database_->Query({}, kRowsTable, Predicate::Equal(column, value), scan), consumer);
   }
 
   void QueryTimes(const std::string& low, const std::string& high, Consumer* consumer) override {
-    ConsumeAll(database_->Query({}, kTable, TimesBetween(low, high)), consumer);
+    ConsumeAll(database_->Query({}, kRowsTable, TimesBetween(low, high)), consumer);
   }
 
   void QueryCityTimes(const std::string& city, const std::string& low, const std::string& high,
                       Consumer* consumer) override {
     const Predicate predicate =
         Predicate::And({Predicate::Equal("city", city), TimesBetween(low, high)});
-    ConsumeAll(database_->Query({}, kTable, predicate), consumer);
+    ConsumeAll(database_->Query({}, kRowsTable, predicate), consumer);
   }
 
   void QueryStatuses(const std::string& city, Consumer* consumer) override {
     ReadOptions status;
     status.columns = {{"d", "status"}};
-    ConsumeAll(database_->Query(status, kTable, Predicate::Equal("city", city)), consumer);
+    ConsumeAll(database_->Query(status, kRowsTable, Predicate::Equal("city", city)), consumer);
   }
 
   uint64_t Count(const std::string& column, const std::string& value) override {
@@ -133,20 +131,20 @@ class TandemPeer : public Peer {
   }
 
   void Get(const std::string& key, Consumer* consumer) override {
-    const auto row = database_->Get({}, kTable, key);
+    const auto row = database_->Get({}, kRowsTable, key);
     Check(row.status());
     if (row.value().has_value()) Consume(row.value()->view(), consumer);
   }
 
   void GetPinned(const std::string& key, Consumer* consumer) override {
-    const auto found = database_->GetPinned({}, kTable, key, &pinned_);
+    const auto found = database_->GetPinned({}, kRowsTable, key, &pinned_);
     Check(found.status());
     if (*found) Consume(pinned_.view(), consumer);
   }
 
   void QueryTime(const std::string& ts, Consumer* consumer) override {
     if (!by_time_.has_value()) {
-      auto prepared = database_->Prepare(kTable, Predicate::Equal("ts", Parameter(1)));
+      auto prepared = database_->Prepare(kRowsTable, Predicate::Equal("ts", Parameter(1)));
       Check(prepared.status());
       by_time_ = *std::move(prepared);
     }
@@ -154,7 +152,9 @@ class TandemPeer : public Peer {
     ConsumeAll(database_->Query({}, &*by_time_), consumer);
   }
 
-  void Scan(Consumer* consumer) override { ConsumeAll(database_->Scan({}, kTable, {}), consumer); }
+  void Scan(Consumer* consumer) override {
+    ConsumeAll(database_->Scan({}, kRowsTable, {}), consumer);
+  }
 
   // Of entries of a column that is updated, those beyond one a row are of older values. Each row of
   // a memstore is an update here.
@@ -181,14 +181,14 @@ class TandemPeer : public Peer {
     const Result<DatabaseInfo> info = database_->Info();
     Check(info.status());
     if (!info->jobs.empty()) return false;
-    const auto plans = database_->PlanCompaction(kTable);
+    const auto plans = database_->PlanCompaction(kRowsTable);
     Check(plans.status());
     return std::all_of(plans->begin(), plans->end(),
                        [](const CompactionPlan& plan) { return plan.due.files == 0; });
   }
 
   uint64_t CountOf(const Predicate& predicate) {
-    const auto count = database_->Count({}, kTable, predicate);
+    const auto count = database_->Count({}, kRowsTable, predicate);
     Check(count.status());
     return *count;
   }

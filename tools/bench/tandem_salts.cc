@@ -23,7 +23,6 @@
 namespace tandem::bench {
 namespace {
 
-constexpr const char* kTable = "rows";
 constexpr uint32_t kPayloadBytes = 100;
 constexpr int64_t kLatencyMicros = 1'000;
 constexpr uint64_t kFewRows = 10;
@@ -44,7 +43,7 @@ ScanOptions InOrder(const RowKeySchema& schema, const RowKeyBounds& bounds = {})
 void Load(const W1& w1, const RowKeySchema& schema, const std::string& path) {
   const auto database = OpenTandem(path);
   TableOptions table;
-  table.name = kTable;
+  table.name = kRowsTable;
   table.families = {{.name = "d"}};
   table.row_key = schema.ToString();
   const std::vector<RowRange> salts = InOrder(schema).ranges;
@@ -57,12 +56,12 @@ void Load(const W1& w1, const RowKeySchema& schema, const std::string& path) {
     const std::array<RowKeyField, 2> fields = {{{"at", std::to_string(i)}, {"id", row.key}}};
     const auto key = schema.Encode(fields);
     Check(key.status());
-    batch.Put(kTable, *key, "d", "payload", row.payload);
+    batch.Put(kRowsTable, *key, "d", "payload", row.payload);
     if ((i + 1) % kBatchRows != 0 && i + 1 != w1.rows()) continue;
     Check(database->Write({}, batch));
     batch.Clear();
   }
-  Check(database->Compact(kTable));
+  Check(database->Compact(kRowsTable));
   Check(database->Close());
 }
 
@@ -94,7 +93,7 @@ class SaltedTable {
     return Rows(read, scan);
   }
   uint64_t InParts(uint32_t parts) {
-    const auto ranges = engine_->SplitScan({}, kTable, parts);
+    const auto ranges = engine_->SplitScan({}, kRowsTable, parts);
     Check(ranges.status());
     std::vector<uint64_t> rows(ranges->size());
     std::vector<std::thread> threads;
@@ -113,7 +112,7 @@ class SaltedTable {
 
  private:
   uint64_t Rows(const ReadOptions& read, const ScanOptions& scan) {
-    auto cursor = engine_->Scan(read, kTable, scan);
+    auto cursor = engine_->Scan(read, kRowsTable, scan);
     Check(cursor.status());
     Consumer consumer;
     while (cursor->Next()) {

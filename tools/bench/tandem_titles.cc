@@ -9,14 +9,14 @@
 namespace tandem::bench {
 namespace {
 
-constexpr const char* kTable = "titles";
+constexpr const char* kTitlesTable = "titles";
 
 class TandemTitles : public TitleStore {
  public:
   explicit TandemTitles(const std::string& path) {
     database_ = OpenTandem(path);
     TableOptions table;
-    table.name = kTable;
+    table.name = kTitlesTable;
     table.families = {{.name = "d"}};
     auto columns = IndexColumn::ParseList("words(d:title)");
     Check(columns.status());
@@ -29,20 +29,20 @@ class TandemTitles : public TitleStore {
     std::array<char, 16> key;
     const int size =
         std::snprintf(key.data(), key.size(), "%012llu", static_cast<unsigned long long>(number));
-    batch_.Put(kTable, std::string_view(key.data(), static_cast<size_t>(size)), "d", "title",
+    batch_.Put(kTitlesTable, std::string_view(key.data(), static_cast<size_t>(size)), "d", "title",
                title);
   }
   void Commit() override {
     Check(database_->Write({}, batch_));
     batch_.Clear();
   }
-  void Settle() override { Check(database_->Compact(kTable)); }
+  void Settle() override { Check(database_->Compact(kTitlesTable)); }
 
   void QueryBoth(const std::string& first, const std::string& second, Consumer* consumer) override {
     if (!both_.has_value()) {
       const auto both = Predicate::Parse("words(title) CONTAINS ?");
       Check(both.status());
-      auto prepared = database_->Prepare(kTable, *both);
+      auto prepared = database_->Prepare(kTitlesTable, *both);
       Check(prepared.status());
       both_ = *std::move(prepared);
     }

@@ -15,7 +15,6 @@
 namespace tandem::bench {
 namespace {
 
-constexpr const char* kTable = "rows";
 // No memstore is flushed: what the reads then meet would depend on when.
 constexpr uint64_t kMemoryBytes = 4ull << 30;
 constexpr uint64_t kUpdatedParts = 3, kAllParts = 10;
@@ -37,7 +36,7 @@ class Table {
   Table(const W1& w1, const std::string& path) : w1_(w1) {
     database_ = OpenTandem(path, kMemoryBytes);
     TableOptions table;
-    table.name = kTable;
+    table.name = kRowsTable;
     table.families = {{.name = "d"}};
     table.indexes = {{"city", {{"d", "city"}}}, {"status", {{"d", "status"}}}};
     Check(database_->CreateTable(table));
@@ -49,12 +48,12 @@ class Table {
     W1Row row;
     for (uint64_t i = 0; i < w1_.rows(); ++i) {
       w1_.Row(i, &row);
-      AddRow(kTable, row, &batch);
+      AddRow(kRowsTable, row, &batch);
       if ((i + 1) % kBatchRows == 0 || i + 1 == w1_.rows()) Commit(&batch);
     }
     Merge();
   }
-  void Merge() { Check(database_->Compact(kTable)); }
+  void Merge() { Check(database_->Compact(kRowsTable)); }
 
   /// Changes the rows with numbers Scattered(i) for `begin` <= i < `end`.
   void Update(Change change, uint64_t version, uint64_t begin, uint64_t end) {
@@ -66,18 +65,18 @@ class Table {
       if (change == Change::kIndexed || (change == Change::kMixed && i % 2 == 0)) {
         w1_.Update(number, version, &update);
         const ColumnValue columns[] = {{"city", update.city}, {"status", update.status}};
-        batch.PutColumns(kTable, update.key, "d", columns);
+        batch.PutColumns(kRowsTable, update.key, "d", columns);
       } else {
         w1_.Row(number ^ version, &row);
         const ColumnValue columns[] = {{"payload", row.payload}};
-        batch.PutColumns(kTable, w1_.Key(number), "d", columns);
+        batch.PutColumns(kRowsTable, w1_.Key(number), "d", columns);
       }
       if ((i + 1) % kBatchRows == 0 || i + 1 == end) Commit(&batch);
     }
   }
 
   void Query(const W1::Target& target, Consumer* consumer) {
-    auto cursor = database_->Query({}, kTable, Predicate::Equal(target.column, target.value));
+    auto cursor = database_->Query({}, kRowsTable, Predicate::Equal(target.column, target.value));
     Check(cursor.status());
     while (cursor->Next()) {
       ++consumer->rows;
@@ -90,7 +89,7 @@ class Table {
     QueryOptions query = order;
     query.limit = kPageRows;
     query.offset = w1_.rows() / 5;
-    auto cursor = database_->Query({}, kTable, Predicate(), query);
+    auto cursor = database_->Query({}, kRowsTable, Predicate(), query);
     Check(cursor.status());
     uint64_t rows = 0;
     while (cursor->Next()) ++rows;
@@ -99,10 +98,10 @@ class Table {
   }
   /// Waits until pages are found by counts again.
   void Flush() {
-    Check(database_->Flush(kTable));
+    Check(database_->Flush(kRowsTable));
     QueryOptions query{.limit = 1, .offset = w1_.rows() / 5};
     for (int i = 0; i < 1000; ++i) {
-      const auto explained = database_->Explain({}, kTable, Predicate(), query);
+      const auto explained = database_->Explain({}, kRowsTable, Predicate(), query);
       Check(explained.status());
       if (explained->skipped_by_reading == 0) return;
       SleepSeconds(0.01);
@@ -110,7 +109,8 @@ class Table {
     Fail("the overlaps of the flushed file are not built");
   }
   uint64_t Count(const W1::Target& target) {
-    const auto count = database_->Count({}, kTable, Predicate::Equal(target.column, target.value));
+    const auto count =
+        database_->Count({}, kRowsTable, Predicate::Equal(target.column, target.value));
     Check(count.status());
     return *count;
   }

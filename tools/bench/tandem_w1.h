@@ -14,6 +14,9 @@
 
 namespace tandem::bench {
 
+/// The table of W1.
+inline constexpr const char* kRowsTable = "rows";
+
 inline void Check(const Status& status) {
   if (!status.ok()) Fail(status.ToString());
 }

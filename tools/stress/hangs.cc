@@ -20,7 +20,7 @@ std::string Seconds(int64_t micros) {
   return Format("{:.1f} s", static_cast<double>(micros) / kSecond);
 }
 
-std::string Describe(const HangWatch& watch, const std::vector<Underway>& underway) {
+std::string DescribeHang(const HangWatch& watch, const std::vector<Underway>& underway) {
   const auto hanging = std::ranges::count_if(underway, &Underway::hangs);
   std::string text =
       Format("a hang: {} {} not come back within {}\n", hanging,
@@ -46,7 +46,7 @@ std::unique_ptr<test::Watchdog> NewHangWatchdog(const HangWatch& watch,
       .slots = watch.slots,
       .limit_micros = watch.limit_micros,
       .on_hang = [watch, end = environment.end_hanging](const std::vector<Underway>& underway) {
-        end(Describe(watch, underway));
+        end(DescribeHang(watch, underway));
       }});
 }
 

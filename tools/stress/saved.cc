@@ -21,7 +21,7 @@ namespace {
 using test::Dice;
 using tools::Format;
 
-constexpr uint64_t kRowsMax = 100;
+constexpr uint64_t kSavedRowsMax = 100;
 
 std::string NameOf(uint32_t thread) { return Format("saved-{}", thread); }
 
@@ -39,7 +39,7 @@ Result<uint64_t> ContentOfSaved(const Stressed& stressed, const Snapshot& snapsh
 /// What is true of every snapshot.
 Status CheckPart(const Stressed& stressed, const Snapshot& snapshot, Dice* dice) {
   RETURN_IF_ERROR(CheckMirrors(stressed, snapshot, dice->Pick(stressed.workload->keys()),
-                               1 + dice->Below(kRowsMax)));
+                               1 + dice->Below(kSavedRowsMax)));
   return CheckBalances(stressed, &snapshot);
 }
 

@@ -25,7 +25,7 @@ constexpr std::string_view kModes[] = {"plain", "crash", "faults"};
 constexpr std::string_view kLevels[] = {"memory", "buffered", "written", "synced"};
 constexpr std::string_view kOperations[] = {
     "put", "delete-cell", "delete-column", "delete-family", "delete-row", "increment", "append"};
-constexpr uint64_t kRowsMax = 1'000'000;
+constexpr uint64_t kScriptRowsMax = 1'000'000;
 constexpr uint64_t kRepeatedMax = 4 << 20;
 
 bool IsTable(std::string_view name) { return name == kNorth || name == kSouth || name == kLoose; }
@@ -309,7 +309,7 @@ Status ParseHead(Line line, size_t seen, Script* script) {
   if (seen == 0 && number != 1) return at.Refuse("version 1, the only one that this program knows");
   if (seen == 2) script->seed = number;
   if (seen == 3) script->rows = number;
-  if (seen == 3 && (number < 4 || number > kRowsMax)) return at.Refuse("4 to 1000000 rows");
+  if (seen == 3 && (number < 4 || number > kScriptRowsMax)) return at.Refuse("4 to 1000000 rows");
   return line.at_end() ? Status() : line.Refuse("the end of the line");
 }
 

@@ -21,7 +21,7 @@ namespace {
 using tools::Format;
 
 constexpr uint64_t kStepsOfScript = 2000;
-constexpr uint64_t kRowsUsual[] = {20, 60, 120, 250};
+constexpr uint64_t kRowsOfSeed[] = {20, 60, 120, 250};
 constexpr size_t kTriesMax = 3000;
 
 std::string HashText(uint64_t hash) { return Format("{:016x}", hash); }
@@ -170,8 +170,9 @@ Result<Outcome> RunSimulated(const Setup& setup, const RunEnvironment& environme
   while (true) {
     const uint64_t left = setup.operations == 0 ? kStepsOfScript : setup.operations - counts.steps;
     const uint64_t seed = databases == 0 ? setup.seed : test::Mix(setup.seed, databases) >> 1;
-    const Script script = NewScript(mode, seed, setup.rows != 0 ? setup.rows : kRowsUsual[seed % 4],
-                                    std::min(left, kStepsOfScript));
+    const Script script =
+        NewScript(mode, seed, setup.rows != 0 ? setup.rows : kRowsOfSeed[seed % 4],
+                  std::min(left, kStepsOfScript));
     RETURN_IF_ERROR(WriteText(file, Print(script)));
     SessionPlace place;
     place.is_interrupted = [&] {

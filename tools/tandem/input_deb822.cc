@@ -15,17 +15,17 @@
 namespace tandem::tools {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kDeb822Blanks = " \t\r";
 
 bool IsBlankLine(std::string_view line) {
   if (!line.empty() && static_cast<unsigned char>(line[0]) > ' ') return false;
-  return line.find_first_not_of(kBlanks) == std::string_view::npos;
+  return line.find_first_not_of(kDeb822Blanks) == std::string_view::npos;
 }
 
 std::string_view TrimBlanks(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kBlanks);
+  const size_t begin = text.find_first_not_of(kDeb822Blanks);
   if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+  return text.substr(begin, text.find_last_not_of(kDeb822Blanks) + 1 - begin);
 }
 
 /// Takes the first line off `*text`, without its line end.
@@ -137,7 +137,7 @@ void Deb822Reader::AddField(std::string_view line, Record* record) {
   joining_ = false;
   const size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon == std::string_view::npos ? 0 : colon);
-  if (name.empty() || name.find_first_of(kBlanks) != std::string_view::npos) {
+  if (name.empty() || name.find_first_of(kDeb822Blanks) != std::string_view::npos) {
     record->problem = Format("expected 'Name: value', found '{}'", EscapeBytes(line.substr(0, 40)));
     return;
   }

@@ -8,7 +8,7 @@
 namespace tandem::tools {
 namespace {
 
-void WriteRegions(const TableInfo& table, RecordWriter* writer) {
+void WriteShares(const TableInfo& table, RecordWriter* writer) {
   for (const RegionInfo& region : table.regions) {
     const std::string dead = FormatShare(region.dead_index_entries, region.index_entries);
     writer->Add({table.options.name, region.id,
@@ -40,7 +40,7 @@ Result<ExitCode> RunVerb(const RegionsVerbOptions& options, const Context& conte
   writer->Begin("region", {"table", "region", "start", "end", "rows", "bytes", "runs", "files",
                            "shared_files", "deletes", "index_entries", "dead_entries", "dead_share",
                            "memstore_rows", "memstore_bytes"});
-  for (const TableInfo& table : info.tables) WriteRegions(table, writer.get());
+  for (const TableInfo& table : info.tables) WriteShares(table, writer.get());
   writer->End();
   return ExitCode::kDone;
 }
