@@ -20,11 +20,12 @@ namespace {
 
 // An index with fewer columns is advised where one with more saves hardly more: less than a 64th.
 constexpr uint64_t kHardlyMore = 64;
-// An index is written with each row: it is advised if it saves more than a block a call, and at
-// least this part of the blocks that the queries that use it read without it.
-constexpr uint64_t kPartWorthSaving = 8;
-// Rows that a way leads to which no plan takes.
-constexpr uint64_t kNoWay = UINT64_MAX;
+// An index is written with each row: it is advised if it saves more than so many blocks a call, and
+// at least this part of the blocks that the queries that use it read without it.
+constexpr uint64_t kBlocksWorthSaving = 4, kPartWorthSaving = 8;
+// An intersection that pays by less depends on how the files lie when it is planned: it says what a
+// query will read, but no index is advised for it.
+constexpr double kSurelyPays = 1.5;
 // The most rows that a plan sorts where it could walk the index of the order.
 constexpr uint64_t kSortedMax = 1 << 17;
 
@@ -145,16 +146,22 @@ class Adviser {
       way.entries = Scaled(way.entries);
       way.blocks = Scaled(way.blocks);
       if (way.intersected.has_value()) way.intersected = Scaled(*way.intersected);
-      rows_led_to_.push_back(RowsLedTo(&way));
+      led_to_.push_back(RowsLedTo(&way));
     }
     return {};
   }
 
-  // About how many rows a plan would read by the way. Where two accesses are intersected the one
-  // with fewer entries is looked up, as a plan does, unless the postings of the other cost more
-  // than the rows that they leave out, as the planner thinks: then it is no way.
-  uint64_t RowsLedTo(MeasuredWay* way) const {
-    if (!way->intersected.has_value()) return way->entries;
+  /// What a plan would read by a way.
+  struct LedTo {
+    uint64_t rows = 0;     ///< About.
+    bool is_way = true;    ///< A plan takes it if it has the fewest.
+    bool is_clear = true;  ///< Whether it is one is no close decision.
+  };
+  // Where two accesses are intersected the one with fewer entries is looked up, as a plan does,
+  // unless the postings of the other cost more than the rows that they leave out, as the planner
+  // thinks: then it is no way.
+  LedTo RowsLedTo(MeasuredWay* way) const {
+    if (!way->intersected.has_value()) return {.rows = way->entries};
     const uint64_t fewer = std::min(way->entries, *way->intersected);
     const uint64_t more = std::max(way->entries, *way->intersected);
     way->entries = fewer;
@@ -163,7 +170,9 @@ class Adviser {
     const double left = found * others / static_cast<double>(std::max<uint64_t>(advice_.rows, 1));
     const double cost = others / static_cast<double>(kPostingsPerRow) +
                         static_cast<double>(kRowsPerLookup * way->access.paths[0].ranges.size());
-    return found - left > cost ? static_cast<uint64_t>(left) : kNoWay;
+    return {.rows = static_cast<uint64_t>(left),
+            .is_way = found - left > cost,
+            .is_clear = found - left > kSurelyPays * cost};
   }
 
   // A column of the way's indexes that no row has, so that it may be misspelt: an index of it would
@@ -215,12 +224,15 @@ class Adviser {
     return way.blocks < answer.blocks;
   }
 
+  enum class Ways : uint8_t { kAll, kClear };
+
   // With the chosen indexes and some more.
-  std::vector<Answer> AnswersWith(const std::vector<size_t>& more) const {
+  std::vector<Answer> AnswersWith(const std::vector<size_t>& more, Ways ways) const {
     std::vector<Answer> answers = now_;
     for (size_t i = 0; i < ways_.size(); ++i) {
       const MeasuredWay& way = ways_[i];
-      if (rows_led_to_[i] == kNoWay || rows_led_to_[i] > entries_max_[i]) continue;
+      if (!led_to_[i].is_way || led_to_[i].rows > entries_max_[i]) continue;
+      if (ways == Ways::kClear && !led_to_[i].is_clear) continue;
       if (!IsChosen(way, more) || !SortsMatches(way)) continue;
       Answer& answer = answers[way.query];
       if (!IsBetter(way, answer)) continue;
@@ -237,7 +249,9 @@ class Adviser {
     uint64_t blocks = 0;
     uint64_t blocks_before = 0;  ///< Of the queries that change.
     uint64_t calls = 0;          ///< Of them.
-    bool is_worth() const { return blocks > calls && blocks * kPartWorthSaving >= blocks_before; }
+    bool is_worth() const {
+      return blocks > kBlocksWorthSaving * calls && blocks * kPartWorthSaving >= blocks_before;
+    }
   };
   Saving SavingOf(const std::vector<Answer>& before, const std::vector<Answer>& after) const {
     Saving saving;
@@ -264,7 +278,7 @@ class Adviser {
 
   // The indexes that save most beside those that are chosen. False: none saves anything.
   bool ChooseNext() {
-    const std::vector<Answer> before = AnswersWith({});
+    const std::vector<Answer> before = AnswersWith({}, Ways::kClear);
     std::vector<std::vector<size_t>> sets;
     for (const MeasuredWay& way : ways_) {
       if (!AbsentColumnOf(way).empty()) continue;
@@ -282,7 +296,7 @@ class Adviser {
     const std::vector<size_t>* best = nullptr;
     uint64_t most = 0;
     for (const std::vector<size_t>& set : sets) {
-      const Saving saving = SavingOf(before, AnswersWith(set));
+      const Saving saving = SavingOf(before, AnswersWith(set, Ways::kClear));
       if (!saving.is_worth()) continue;
       const uint64_t saved = saving.blocks;
       const bool has_fewer = best != nullptr && ColumnsOf(set) < ColumnsOf(*best);
@@ -317,7 +331,7 @@ class Adviser {
   }
 
   void Describe(size_t place) {
-    const std::vector<Answer> answers = AnswersWith({});
+    const std::vector<Answer> answers = AnswersWith({}, Ways::kAll);
     const Answer& answer = answers[place];
     QueryAdvice& described = advice_.queries[place];
     described.blocks_then = answer.blocks;
@@ -386,8 +400,9 @@ class Adviser {
   std::vector<std::optional<uint64_t>> walked_;  // By query: entries of the order's index.
   Proposals proposals_;
   std::vector<MeasuredWay> ways_;
-  std::vector<uint64_t> entries_max_, rows_led_to_;  // By way.
-  std::vector<std::string> absent_columns_;          // By proposed index: see RowsMeasured.
+  std::vector<uint64_t> entries_max_;        // By way.
+  std::vector<LedTo> led_to_;                // By way.
+  std::vector<std::string> absent_columns_;  // By proposed index: see RowsMeasured.
   RowSample sample_;
   std::set<std::string> names_;  // Of advised indexes.
   std::vector<size_t> chosen_;   // In the order of advice_.indexes.

@@ -395,7 +395,19 @@ BOOST_AUTO_TEST_CASE(RowsInSeveralFiles) {
   for (const QueryAdvice& query : advice.queries) BOOST_TEST(query.blocks_then <= query.blocks_now);
 }
 
-// Random queries, one at a time: the index that is advised for each is built and asked.
+// A plan over files that lie otherwise would do without the second of two indexes that saves little
+// more than it costs.
+BOOST_AUTO_TEST_CASE(NoneForAnIntersectionThatHardlyPays) {
+  for (int day = 0; day < kRows / 30; ++day) {
+    const std::vector<AdvisedQuery> queries = {
+        Asked("city > 'city41' AND day = '" + std::to_string(day) + "'")};
+    const IndexAdvice advice = Advise(queries);
+    BOOST_REQUIRE(!advice.indexes.empty());
+    BOOST_TEST(advice.indexes[0].options.name == "by_day");
+    for (const AdvisedIndex& index : advice.indexes) BOOST_TEST(index.options.name != "by_city");
+  }
+}
+
 // Nearly all rows are done: neither an index to intersect with nor one over both columns is worth
 // the one or two blocks that it would save, whichever of the two conditions comes first.
 BOOST_AUTO_TEST_CASE(NoneOfAConditionOfNearlyAllRows) {
@@ -410,6 +422,7 @@ BOOST_AUTO_TEST_CASE(NoneOfAConditionOfNearlyAllRows) {
   }
 }
 
+// Random queries, one at a time: the index that is advised for each is built and asked.
 BOOST_AUTO_TEST_CASE(RandomQueriesAgainstBuiltIndexes) {
   TestRandom random("advise");
   const auto value = [&random](std::string_view column) {
