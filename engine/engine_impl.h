@@ -396,6 +396,7 @@ class EngineImpl final : public Engine {
     const QueryOptions& query;
     const ParameterValues* values = nullptr;
     std::shared_ptr<const PreparedLookup>* lookup = nullptr;
+    std::string_view asked = {};
   };
   static Question QuestionOf(PreparedState* state);
   /// Lifetime: that of the arguments.

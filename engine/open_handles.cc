@@ -65,7 +65,7 @@ OpenCursor::~OpenCursor() {
   watch_.reset();
   batch_->Clear();
   base::MutexLock lock(handles_->mutex_);
-  handles_->sources_.erase(open_);
+  handles_->Unlist(open_.get());
   std::vector<std::unique_ptr<format::RowBatch>>& kept = handles_->batches_;
   const bool is_kept = kept.size() < kept.capacity() && batch_->is_usual();
   if (is_kept) kept.push_back(std::move(batch_));
@@ -201,8 +201,19 @@ std::unique_ptr<OpenCursor> OpenHandles::NewCursor(std::unique_ptr<RowSource> so
   auto cursor =
       std::make_unique<OpenCursor>(shared_from_this(), open, TakeBatch(), std::move(origin));
   base::MutexLock lock(mutex_);
-  sources_.insert(std::move(open));
+  sources_.push_back(std::move(open));
+  sources_.back()->place = sources_.size() - 1;
   return cursor;
+}
+
+void OpenHandles::Unlist(OpenSource* open) {
+  const size_t place = std::exchange(open->place, OpenSource::kUnlisted);
+  if (place == OpenSource::kUnlisted) return;
+  if (place + 1 < sources_.size()) {
+    sources_[place] = std::move(sources_.back());
+    sources_[place]->place = place;
+  }
+  sources_.pop_back();
 }
 
 OpenTransaction::OpenTransaction(Snapshot snapshot, int64_t begun_micros)
@@ -395,7 +406,7 @@ std::vector<std::string> OpenHandles::cursors() const {
 }
 
 void OpenHandles::Invalidate() {
-  std::set<std::shared_ptr<OpenSource>> sources;
+  std::vector<std::shared_ptr<OpenSource>> sources;
   std::set<std::shared_ptr<PinSource>> pins;
   std::set<std::shared_ptr<OpenTransaction>> transactions;
   std::set<std::shared_ptr<OpenLoad>> loads;
@@ -404,6 +415,7 @@ void OpenHandles::Invalidate() {
     transactions.swap(transactions_);
     loads.swap(loads_);
     sources.swap(sources_);
+    for (const auto& open : sources) open->place = OpenSource::kUnlisted;
     pins.swap(pins_);
     snapshots_.clear();
   }

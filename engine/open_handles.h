@@ -34,7 +34,10 @@ class BulkLoader;
 
 /// What a cursor holds of the database, shared with the list so that it can be cut off.
 struct OpenSource {
+  static constexpr size_t kUnlisted = SIZE_MAX;
+
   std::string table;
+  size_t place = kUnlisted;  ///< In the list, under its mutex.
   Gate gate;
   std::unique_ptr<RowSource> source;  ///< Used inside the gate; reset when it is closed.
 };
@@ -262,6 +265,8 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   friend class OpenPin;
 
   std::unique_ptr<format::RowBatch> TakeBatch() EXCLUDES(mutex_);
+  /// Does nothing if Invalidate has taken it off.
+  void Unlist(OpenSource* open) REQUIRES(mutex_);
 
   // Batches kept for the next cursors: making one costs more than finding a row.
   static constexpr size_t kBatchesKept = 4;
@@ -269,7 +274,8 @@ class OpenHandles : public std::enable_shared_from_this<OpenHandles> {
   const std::shared_ptr<const base::ForkMark> fork_mark_;
   mutable base::Mutex mutex_;
   std::vector<std::unique_ptr<format::RowBatch>> batches_ GUARDED_BY(mutex_);
-  std::set<std::shared_ptr<OpenSource>> sources_ GUARDED_BY(mutex_);
+  /// In no order, so that a cursor comes and goes in constant time.
+  std::vector<std::shared_ptr<OpenSource>> sources_ GUARDED_BY(mutex_);
   std::set<std::shared_ptr<PinSource>> pins_ GUARDED_BY(mutex_);
   std::set<std::shared_ptr<OpenTransaction>> transactions_ GUARDED_BY(mutex_);
   std::set<std::shared_ptr<OpenLoad>> loads_ GUARDED_BY(mutex_);

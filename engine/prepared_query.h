@@ -28,6 +28,7 @@ struct PreparedState {
 
   std::string table;
   Predicate predicate;
+  std::string asked;  ///< AskedOf the predicate.
   QueryOptions query;
   ParameterValues values;                        ///< One for each parameter.
   std::vector<ParameterUse> uses;                ///< As the table was when the query was prepared.

@@ -520,7 +520,8 @@ Result<uint64_t> EngineImpl::RunCount(std::string_view table, QueryRequest* requ
 }
 
 EngineImpl::Question EngineImpl::QuestionOf(PreparedState* state) {
-  return {state->table, state->predicate, state->query, &state->values, &state->lookup};
+  return {state->table,   state->predicate, state->query,
+          &state->values, &state->lookup,   state->asked};
 }
 
 QueryRequest EngineImpl::RequestOf(const Question& question, const ReadResources& resources,
@@ -529,6 +530,7 @@ QueryRequest EngineImpl::RequestOf(const Question& question, const ReadResources
                        question.values};
   request.expressions = &read;
   request.lookup = question.lookup;
+  request.asked = question.asked;
   return request;
 }
 
@@ -688,6 +690,7 @@ Result<PreparedQuery> EngineImpl::Prepare(std::string_view name, const Predicate
                                                                {.functions = &options_.functions}));
   state->table = name;
   state->predicate = predicate;
+  state->asked = AskedOf(predicate);
   state->query = query;
   state->values.resize(predicate.parameter_count());
   return PreparedQuery(std::move(state));

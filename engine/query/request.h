@@ -49,6 +49,7 @@ struct QueryRequest {
   /// Where a prepared query keeps what few rows are found by (engine/query/few_rows.h); null: it
   /// was not prepared.
   std::shared_ptr<const PreparedLookup>* lookup = nullptr;
+  std::string_view asked = {};  ///< AskedOf the predicate (engine/query/token.h); may be empty.
 
   ReadLimits Limits() const {
     return limits.has_value() ? *limits : ReadLimits::Of(options, resources.clock);

@@ -59,6 +59,10 @@ std::string_view BytesOf(const format::DatabaseId& id) {
 // What was asked for, piece by piece: each with its size, so that none runs into the next.
 class Asked {
  public:
+  Asked() = default;
+  /// Goes on after `begun`, the bytes of another one.
+  explicit Asked(std::string_view begun) { size_ = begun.copy(bytes_.data(), bytes_.size()); }
+
   Asked& Add(std::string_view piece) {
     AddNumber(piece.size());
     if (piece.size() > bytes_.size() - size_) Mix();
@@ -111,6 +115,10 @@ class Asked {
     Mix();
     return hash_;
   }
+  /// Empty: they were more than one piece has.
+  std::string Bytes() const {
+    return hash_ == 0 ? std::string(bytes_.data(), size_) : std::string();
+  }
 
  private:
   void Mix() {
@@ -138,9 +146,13 @@ void AddOrder(const format::IndexRecord& index, bool is_global, Asked* asked) {
   }
 }
 
+void AddQuery(const Predicate& predicate, Asked* asked) {
+  asked->Add("query").AddPredicate(predicate);
+}
+
 Result<uint64_t> HashOf(const QueryRequest& request, const format::TableRecord& table) {
-  Asked asked;
-  asked.Add("query").AddPredicate(request.predicate);
+  Asked asked(request.asked);
+  if (request.asked.empty()) AddQuery(request.predicate, &asked);
   const size_t values = request.values == nullptr ? 0 : request.values->size();
   asked.AddNumber(values);
   for (size_t i = 0; i < values; ++i) {
@@ -243,6 +255,12 @@ Result<DecodedToken> DecodeToken(std::string_view text, const TokenScope& scope)
   if ((flags & kHasEntry) != 0) token.position.entry.emplace(rest.substr(0, entry_bytes));
   if ((flags & kHasKey) != 0) token.position.key.emplace(rest.substr(entry_bytes));
   return token;
+}
+
+std::string AskedOf(const Predicate& predicate) {
+  Asked asked;
+  AddQuery(predicate, &asked);
+  return asked.Bytes();
 }
 
 Result<CursorOrigin> BeginQuery(const QueryRequest& request, const format::DatabaseId& database,

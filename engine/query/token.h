@@ -51,6 +51,10 @@ Result<DecodedToken> DecodeToken(std::string_view text, const TokenScope& scope)
 
 struct BoundExpressions;
 
+/// What the hash of a query takes of its predicate, for a QueryRequest; empty: it is too long to be
+/// kept.
+std::string AskedOf(const Predicate& predicate);
+
 /// A call that returns a cursor, as it begins.
 struct CursorOrigin {
   TokenScope scope;

@@ -468,6 +468,24 @@ BOOST_AUTO_TEST_CASE(APreparedQueryGoesOnWithTheSameValues) {
                     *database->Count({}, "t", *Predicate::Parse("n >= 2")) - 10);
 }
 
+// What was prepared keeps a part of what tokens are hashed of, unless it is long.
+BOOST_AUTO_TEST_CASE(APreparedQueryWithoutParametersHasTheTokensOfItsQuery) {
+  PutRows(400, 300);
+  std::string longer = "n IN (";
+  for (int i = 0; i < 200; ++i) longer += (i == 0 ? "" : ", ") + std::to_string(i);
+  for (const std::string& text : {std::string("n >= 2"), longer + ")"}) {
+    const Predicate predicate = *Predicate::Parse(text);
+    auto cursor = database->Query({}, "t", predicate, {.limit = 10});
+    while (cursor->Next()) {
+    }
+    auto prepared = database->Prepare("t", predicate, {.limit = 10});
+    auto same = database->Query({}, &*prepared);
+    while (same->Next()) {
+    }
+    BOOST_CHECK_EQUAL(*same->Token(), *cursor->Token());
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace tandem::test

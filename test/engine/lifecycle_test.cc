@@ -1,6 +1,10 @@
 // Opening, closing and what is between: tables, handles, read-only access.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tandem/limits.h"
 #include "test/engine/test_engine.h"
@@ -93,6 +97,38 @@ BOOST_AUTO_TEST_CASE(CloseIsRefusedWhileHandlesAreOpen) {
   BOOST_CHECK_EQUAL(engine().Close().code(), StatusCode::kClosed);
   BOOST_CHECK_EQUAL(Put("c", "c", "3").code(), StatusCode::kClosed);
   BOOST_CHECK_EQUAL(engine().Get({}, "t", "a").error().code(), StatusCode::kClosed);
+}
+
+// Whatever their order is, and some after the database is gone.
+BOOST_AUTO_TEST_CASE(CursorsThatEndLeaveTheOthersOpen) {
+  constexpr int kCursors = 6;
+  for (int i = 0; i < kCursors; ++i) {
+    TableOptions table = SimpleTable();
+    table.name = std::string(1, static_cast<char>('a' + i));
+    BOOST_REQUIRE_EQUAL(engine().CreateTable(table).ToString(), "OK");
+  }
+  for (const std::vector<int>& ends : std::vector<std::vector<int>>{
+           {0, 1, 2, 3, 4, 5}, {5, 4, 3, 2, 1, 0}, {2, 5, 0, 3, 1, 4}, {1, 0, 4, 2, 5, 3}}) {
+    std::vector<std::optional<Cursor>> cursors;
+    for (int i = 0; i < kCursors; ++i) {
+      Result<Cursor> cursor = engine().Scan({}, std::string(1, static_cast<char>('a' + i)), {});
+      BOOST_REQUIRE(cursor.has_value());
+      cursors.emplace_back(*std::move(cursor));
+    }
+    for (size_t ended = 0; ended + 2 < ends.size(); ++ended) {
+      cursors[static_cast<size_t>(ends[ended])].reset();
+      std::string open = "Busy: " + std::to_string(kCursors - ended - 1) + " cursors (of ";
+      for (int i = 0; i < kCursors; ++i) {
+        if (!cursors[static_cast<size_t>(i)].has_value()) continue;
+        open +=
+            std::string(open.ends_with("(of ") ? "'" : ", '") + static_cast<char>('a' + i) + "'";
+      }
+      BOOST_CHECK_EQUAL(Close().ToString(), open + ") are open");
+    }
+    Drop();
+    cursors.clear();
+    BOOST_REQUIRE_EQUAL(Open().ToString(), "OK");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(ACursorOfADestroyedDatabaseSaysClosed) {
