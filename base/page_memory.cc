@@ -14,8 +14,6 @@ namespace {
 
 // Twice the size of a huge page: a smaller mapping often contains none.
 constexpr size_t kHugeFrom = size_t{4} << 20;
-// Smaller buffers are cheaper in the heap, which reuses their space.
-constexpr size_t kMappedFrom = size_t{64} << 10;
 constexpr size_t kGrowingMappedFrom = size_t{256} << 10;
 
 char* Checked(void* pages) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace tandem::base {
 
@@ -25,6 +26,35 @@ enum class PagesComing : uint8_t {
 };
 /// The system rounds `size_bytes` up to whole pages. Throws std::bad_alloc, as new does.
 PageMemory MapPages(size_t size_bytes, PagesComing coming = PagesComing::kWhenTouched);
+
+/// The least size in bytes of what has pages of its own: the heap reuses the space of less.
+inline constexpr size_t kMappedFrom = size_t{64} << 10;
+
+/// Of vectors that may be large and live long: freed, such a vector leaves no hole in the heap.
+template <typename T>
+struct PageAllocator {
+  using value_type = T;
+  PageAllocator() = default;
+  template <typename Other>
+  PageAllocator(const PageAllocator<Other>& /*other*/) noexcept {}  // NOLINT: implicit, as std's.
+
+  T* allocate(size_t count) {
+    const size_t size_bytes = count * sizeof(T);
+    if (size_bytes < kMappedFrom) return std::allocator<T>().allocate(count);
+    return reinterpret_cast<T*>(MapPages(size_bytes).release());
+  }
+  void deallocate(T* first, size_t count) noexcept {
+    const size_t size_bytes = count * sizeof(T);
+    if (size_bytes < kMappedFrom) return std::allocator<T>().deallocate(first, count);
+    UnmapPages{size_bytes}(reinterpret_cast<char*>(first));
+  }
+  template <typename Other>
+  bool operator==(const PageAllocator<Other>& /*other*/) const {
+    return true;
+  }
+};
+template <typename T>
+using PageVector = std::vector<T, PageAllocator<T>>;
 
 /// A reusable buffer. A large one is made of pages, so that it leaves nothing in the heap when it
 /// is freed. Threads: one at a time.

@@ -43,12 +43,14 @@ void IndexPartWriter::EncodeList(std::span<const uint32_t> ordinals) {
   }
   const uint32_t count = static_cast<uint32_t>(ordinals.size());
   ListPlace place{FormOf({count, spec_.row_count}), postings_.size(), 0};
+  encoded_.clear();
   if (place.form == ListForm::kRoaring) {
-    AppendRoaringList(ordinals, &postings_);
+    AppendRoaringList(ordinals, &encoded_);
   } else {
-    AppendBlockedList(ordinals, &postings_);
+    AppendBlockedList(ordinals, &encoded_);
   }
-  place.size_bytes = postings_.size() - place.position;
+  place.size_bytes = encoded_.size();
+  postings_.insert(postings_.end(), encoded_.begin(), encoded_.end());
   AppendListPlace(place, &list_);
 }
 
@@ -94,7 +96,7 @@ Status IndexPartWriter::Finish() {
   const uint32_t owner = spec_.index.value;
   if (!postings_.empty()) {
     RETURN_IF_ERROR(WriteStream({SectionKind::kIndexPostings, BlockKind::kPostings}, owner, flags(),
-                                postings_, out_));
+                                {postings_.data(), postings_.size()}, out_));
   }
   return WriteStream({SectionKind::kIndexDirectory, BlockKind::kIndexDirectory}, owner, flags(),
                      directory_.Finish(), out_);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/page_memory.h"
 #include "format/block/section_writer.h"
 #include "format/types.h"
 #include "index/directory.h"
@@ -55,8 +56,8 @@ class IndexPartWriter {
   BlockGroup group_;
   std::vector<LeafSummary> grouped_;
   IndexDirectoryBuilder directory_;
-  std::string postings_;
-  std::string list_;
+  base::PageVector<char> postings_;  // Of all lists that are not in leaves.
+  std::string encoded_, list_;
 };
 
 }  // namespace tandem::format

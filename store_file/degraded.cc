@@ -50,8 +50,8 @@ Result<bool> StoreFile::FindBrokenIndexes() {
 }
 
 // Computes the key hashes from the key carrier.
-Result<std::vector<uint64_t>> StoreFile::MakeKeyHashes() const {
-  std::vector<uint64_t> hashes;
+Result<base::PageVector<uint64_t>> StoreFile::MakeKeyHashes() const {
+  base::PageVector<uint64_t> hashes;
   hashes.reserve(row_count());
   ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
   BlockPlaces places(*carrier);

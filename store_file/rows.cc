@@ -73,7 +73,7 @@ size_t FindHash(std::span<const uint64_t> hashes, uint64_t hash) {
 
 }  // namespace
 
-TaggedHashes::TaggedHashes(std::vector<uint64_t> of_rows) : hashes(std::move(of_rows)) {
+TaggedHashes::TaggedHashes(base::PageVector<uint64_t> of_rows) : hashes(std::move(of_rows)) {
   tags.resize(hashes.size() + sizeof(uint64_t) - 1);
   std::transform(hashes.begin(), hashes.end(), tags.begin(), TagOf);
 }

@@ -14,8 +14,9 @@
 namespace tandem::format {
 namespace {
 
-Result<std::vector<uint64_t>> ReadKeyHashes(const BlockFile& file, const SectionEntry& section) {
-  std::vector<uint64_t> hashes;
+Result<base::PageVector<uint64_t>> ReadKeyHashes(const BlockFile& file,
+                                                 const SectionEntry& section) {
+  base::PageVector<uint64_t> hashes;
   hashes.reserve(section.count);
   SequentialReader reader(file, section);
   while (hashes.size() < section.count) {
@@ -93,7 +94,7 @@ Result<std::span<const uint64_t>> StoreFile::AllKeyHashes() {
   ASSIGN_OR_RETURN(const Loaded* loaded, impl_->key_hashes.Get([&]() -> Result<Loaded> {
     base::MemoryCharge charge =
         blocks.Charge(base::MemoryPart::kKeyHashes, row_count() * TaggedHashes::kBytesOfRow);
-    Result<std::vector<uint64_t>> hashes =
+    Result<base::PageVector<uint64_t>> hashes =
         ReadKeyHashes(blocks, impl_->Section(SectionKind::kKeyHashes));
     if (!hashes && GoesOnWithout(SectionKind::kKeyHashes, {}, hashes.error())) {
       hashes = MakeKeyHashes();

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/file_system.h"
+#include "base/page_memory.h"
 #include "format/bitmap.h"
 #include "format/block/block_file.h"
 #include "format/block/bloom_filter.h"
@@ -188,7 +189,7 @@ class StoreFile {
   Result<DataSection> LoadBesideDamage(FamilyId owner) const;
   Result<bool> IsSectionSound(const SectionEntry& section) const;
   bool GoesOnWithout(SectionKind kind, std::optional<IndexId> index, const Status& why) const;
-  Result<std::vector<uint64_t>> MakeKeyHashes() const;
+  Result<base::PageVector<uint64_t>> MakeKeyHashes() const;
   static Result<std::optional<FoundRow>> FindByKey(const DataSection& carrier, uint32_t block,
                                                    std::string_view key);
   Status FindEachByKey(const DataSection& carrier, std::span<const HashedKey> keys,

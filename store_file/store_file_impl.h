@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/memory_account.h"
+#include "base/page_memory.h"
 #include "format/block/bloom_filter.h"
 #include "format/block/footer.h"
 #include "format/lazy_once.h"
@@ -24,11 +25,11 @@ namespace tandem::format {
 /// from any place.
 struct TaggedHashes {
   static constexpr size_t kBytesOfRow = sizeof(uint64_t) + 1;
-  explicit TaggedHashes(std::vector<uint64_t> of_rows);
+  explicit TaggedHashes(base::PageVector<uint64_t> of_rows);
   static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>(hash); }
 
-  std::vector<uint64_t> hashes;
-  std::vector<uint8_t> tags;
+  base::PageVector<uint64_t> hashes;
+  base::PageVector<uint8_t> tags;
 };
 
 /// Everything up to `sections` is set by Open and never changes; the rest is loaded on first use.

@@ -16,8 +16,8 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "base/page_memory.h"
 #include "format/block/block_file.h"
 #include "format/block/section_writer.h"
 #include "tandem/status.h"
@@ -51,7 +51,7 @@ class BloomFilter {
     return blocks_[((hash >> 32) * blocks_.size()) >> 32];
   }
 
-  std::vector<FilterBlock> blocks_;
+  base::PageVector<FilterBlock> blocks_;
 };
 
 /// The same; without a filter all may be there.
