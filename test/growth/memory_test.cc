@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(ATransactionHasAFewMemstores) {
   const auto memstores = [](uint64_t n) {
     TestEngine engine;
     CreateTable(&engine);
-    const auto state = std::move(*(*engine).BeginTransaction());
+    const auto state = *(*engine).BeginTransaction();
     const Snapshot* snapshot = *state->open->Enter();
     ReadOptions options;
     options.snapshot = snapshot;
