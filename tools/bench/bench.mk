@@ -9,14 +9,14 @@ PEER_LIBS = $(if $(filter rocksdb,$(PEERS)),-lrocksdb) $(if $(filter leveldb,$(P
 BENCH_OBJECTS = $(call objects,$(filter-out $(PEERS_ABSENT:%=tools/bench/%_%),$(wildcard tools/bench/*.cc))) $(TOOL_TESTED_OBJECTS)
 BENCH_TESTED_OBJECTS = $(filter-out %/bench/main.o $(foreach peer,$(PEERS),$(call objects,$(wildcard tools/bench/$(peer)_*.cc))),$(BENCH_OBJECTS))
 
-# About 10 minutes. ROWS=, ROUNDS=, ENGINES=, PHASES=, JSON= choose otherwise; docs/performance.md.
+# About 45 minutes. ROWS=, ROUNDS=, ENGINES=, PHASES=, JSON= choose otherwise; docs/performance.md.
 ROWS ?= 500000
 ROUNDS ?= 3
 bench:
 	$(INSTALL) $(PACKAGES_BUILD)
 	@$(DEPENDENCIES) $(PACKAGES_PEERS) || echo "bench: goes on without the peers that are missing"
 	@$(MAKE) --no-print-directory $(BUILD)/tandem_bench
-	@echo "W1, $(ROWS) rows, $(ROUNDS) rounds: 500,000 rows and 3 rounds take about 10 minutes"
+	@echo "W1, $(ROWS) rows, $(ROUNDS) rounds: 500,000 rows and 3 rounds take about 45 minutes"
 	@$(BUILD)/tandem_bench --rows $(ROWS) --rounds $(ROUNDS) $(ENGINES:%=--engines %) \
 	  $(PHASES:%=--phases %) $(JSON:%=--json %)
 
