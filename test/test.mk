@@ -174,7 +174,7 @@ $(BUILD)/test_growth $(BUILD)/test_memstore: $(BUILD)/test_%: $$(call objects,$$
 THREADS_TESTS = engine/runtime/background engine/commit/commit_queue engine/commit/dependent_history \
   engine/concurrency engine/memory memstore/memstore engine/jobs/overlap_builder engine/commit/pressure \
   engine/commit/unique_history engine/parallel/part_readers
-$(BUILD)/test_threads: $(call objects,$(THREADS_TESTS:%=test/%_test.cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
+$(BUILD)/test_threads: $(call alone,$(THREADS_TESTS:%=test/%_test.cc) test/engine/test_engine.cc) $(SUPPORT_OBJECTS) $(BUILD)/libtandem.a
 	@echo "  LD $@"
 	$(Q)$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) -lboost_unit_test_framework
 # Those of the reliability suites link them.

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(KeysOfATimeThatLieTogetherAreHot) {
 
 BOOST_AUTO_TEST_CASE(TheSampleIsFromAllOverTheStream) {
   const int64_t many = 10 * static_cast<int64_t>(row_keys::kLintSample);
-  const KeyFigures figures = Figures(many, [many](int64_t i) {
+  const KeyFigures figures = Figures(many, [](int64_t i) {
     return i < many / 2 ? Format("{:08}", i) : Hashed(i);  // Half of them rise.
   });
   BOOST_TEST(figures.sampled == row_keys::kLintSample);

@@ -5,7 +5,7 @@
 GROUP ?= 8
 
 # What has options of its own, or is linked without its neighbours.
-ALONE = %/main.cc tools/tandem/json.cc tools/tandem/command_line.cc tools/examples/% \
+ALONE = %/main.cc test/fuzz/% tools/tandem/json.cc tools/tandem/command_line.cc tools/examples/% \
   $(foreach peer,rocksdb leveldb lmdb sqlite,tools/bench/$(peer)_% %_$(peer).cc) \
   $(patsubst %,tools/row_keys/%.cc,router simulation skew) $(patsubst %,tools/emulator/%.cc,log region sample store) \
   $(patsubst %,test/%.cc,growth/growth engine/test_engine engine/read_world reliability/wrapped_calls \
