@@ -20,8 +20,8 @@ namespace {
 
 // An index with fewer columns is advised where one with more saves hardly more: less than a 64th.
 constexpr uint64_t kHardlyMore = 64;
-// An index is written with each row: it is advised if it saves more than so many blocks a call, and
-// at least this part of the blocks that the queries that use it read without it.
+// An index is written with each row: it is advised if it saves more than four blocks a call, and at
+// least an eighth of the blocks that the queries that use it read without it.
 constexpr uint64_t kBlocksWorthSaving = 4, kPartWorthSaving = 8;
 // An intersection that pays by less depends on how the files lie when it is planned: it says what a
 // query will read, but no index is advised for it.

@@ -102,14 +102,14 @@ std::vector<std::string> Missing(const Counters& counters, DiskKind disk) {
 }
 
 /// Runs databases of consecutive seeds until the operations of the case have been made, and goes
-/// on, up to three times as many, while something was not met: few sessions may all have missed it.
+/// on, up to six times as many, while something was not met: few sessions may all have missed it.
 void RunSessions(const Case& test) {
   Counters counters;
   // A short run, such as that of one failing seed, need not meet everything.
-  const bool meets_all = test.operations >= 5 * kOperationsOfSession;
+  const bool meets_all = test.operations >= 3 * kOperationsOfSession;
   const auto goes_on = [&] {
     if (counters.operations < test.operations) return true;
-    return meets_all && counters.operations < 3 * test.operations &&
+    return meets_all && counters.operations < 6 * test.operations &&
            !Missing(counters, test.disk).empty();
   };
   for (uint64_t seed = Seed(); goes_on(); ++seed) {

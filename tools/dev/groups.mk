@@ -4,7 +4,7 @@
 # (docs/decisions/0083-files-of-a-folder-are-compiled-together.md).
 GROUP ?= 8
 
-# What has options of its own, or is linked without its neighbours.
+# What has options of its own, is linked without its neighbours, or has the names of one of them.
 ALONE = %/main.cc test/fuzz/% tools/tandem/json.cc tools/tandem/command_line.cc tools/examples/% \
   $(foreach peer,rocksdb leveldb lmdb sqlite,tools/bench/$(peer)_% %_$(peer).cc) \
   $(patsubst %,tools/row_keys/%.cc,router simulation skew) $(patsubst %,tools/emulator/%.cc,log region sample store) \
