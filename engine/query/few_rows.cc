@@ -265,9 +265,7 @@ class FewRows final : public RowSource {
         places_[touched_].rows->PrefetchRow(places_[touched_].slot);
       }
       const Place& place = places_[at_];
-      is_plain = batch->Begin(*place.rows, place.slot) &&
-                 batch->AppendCells(place.rows, place.slot, *columns_, family);
-      is_plain = batch->End(is_plain, /*needs_cells=*/false);
+      is_plain = batch->AddPlain(place.rows, place.slot, *columns_, family, /*needs_cells=*/false);
       at_ += is_plain ? 1 : 0;
     }
     if (is_plain || batch->size() > 0) return batch->size() > 0;

@@ -79,7 +79,7 @@ Result<bool> PointReader::IsSingleSource(const RowLocations::InFile& location) c
 Result<bool> PointReader::ReadPlain(const RowLocations::InFile& location, std::string_view row) {
   ASSIGN_OR_RETURN(const bool is_single_source, IsSingleSource(location));
   if (!is_single_source) return false;
-  if (cells_.capacity() == 0) cells_.reserve(kUsualCells);
+  if (cells_.capacity() == 0) cells_.Reserve(kUsualCells);
   for (const format::FamilyRecord& family : view_.table->families) {
     if (family.dropped) continue;
     ASSIGN_OR_RETURN(RowPart part, FindPart(location, family.id, &blocks_));
@@ -93,7 +93,7 @@ Result<bool> PointReader::ReadPlain(const RowLocations::InFile& location, std::s
       pins_.push_back(std::move(part.rows));
     }
   }
-  row_ = RowView(row, cells_);
+  row_ = RowView(row, cells_.all());
   return true;
 }
 
@@ -161,7 +161,7 @@ Row PointReader::TakeRow() { return copy_.has_value() ? *std::move(copy_) : Row(
 void PointReader::Release() {
   row_ = {};
   copy_.reset();
-  cells_.clear();
+  cells_.Clear();
   block_.reset();
   pins_.clear();
   parts_.clear();

@@ -10,6 +10,7 @@
 #include "engine/region/view.h"
 #include "engine/source/read_counters.h"
 #include "engine/source/read_schema.h"
+#include "format/row/pod_array.h"
 #include "format/row/row_block.h"
 #include "tandem/options.h"
 #include "tandem/row.h"
@@ -64,7 +65,7 @@ class PointReader {
   BlockMemo blocks_;
   std::vector<RowPart> parts_;
   // Of a plain row: its cells and the blocks that hold them. The first one needs no list.
-  std::vector<Cell> cells_;
+  format::PodArray<Cell> cells_;
   format::RowBlockRef block_;
   CellPins pins_;
   std::optional<Decoder> decoder_;

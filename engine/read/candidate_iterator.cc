@@ -70,7 +70,7 @@ class CandidateIterator final : public RowIterator {
   };
 
   Result<bool> Find() override;
-  bool Take(format::RowBatch* batch) override;
+  bool Take(size_t rows_max, format::RowBatch* batch) override;
   Result<bool> Read() override;
   Status Open();
   Status OpenWindow();
@@ -183,7 +183,7 @@ bool CandidateIterator::CoveredIsNext() const {
   return !memstore_is_first && (heap_.empty() || covered_->key() < heap_.top()->key);
 }
 
-bool CandidateIterator::Take(format::RowBatch* batch) {
+bool CandidateIterator::Take(size_t /*rows_max*/, format::RowBatch* batch) {
   if (CoveredIsNext()) return covered_is_taken_ = covered_->AddPlain(batch);
   if (heap_.empty() || !heap_.top()->returns_plain || !heap_.top()->item().single_source)
     return false;

@@ -2,10 +2,13 @@
 // is returned as it is in its blocks; plain ones are decoded many at a time. Of one that is not
 // known to match, the columns that decide are decoded first.
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/status_macros.h"
+#include "engine/predicate/plain_filter.h"
 #include "engine/read/row_iterator.h"
 #include "engine/read/row_walk.h"
 
@@ -24,10 +27,7 @@ class FileIterator final : public RowIterator {
                  context->meter == nullptr),
         returns_plain_(ReturnsPlain(*context, candidates_.decided || filters_)) {
     locations_.files.push_back({source.file, 0});
-    if (filters_) {
-      walk_.Decide(context->predicate->Columns());
-      decides_by_key_ = AsksRowKey(context->predicate->root());
-    }
+    if (filters_) Decide(context->predicate->root());
     if (candidates.has_value()) {
       walk_.Start(candidates_.ordinals);
     } else {
@@ -49,10 +49,23 @@ class FileIterator final : public RowIterator {
     return found_;
   }
 
+  void Decide(const BoundNode& root) {
+    walk_.Decide(context_->predicate->Columns());
+    decides_by_key_ = AsksRowKey(root);
+    const format::DataSection* const only = walk_.only_family();
+    if (only != nullptr) plain_filter_ = PlainFilter::Of(root, only->family());
+    if (!plain_filter_.has_value()) return;
+    walk_.DecidePlain(plain_filter_->columns());
+    values_.resize(plain_filter_->columns().size());
+  }
+
   // False: the row does not match. Sets `matches_` where it is certain that it does.
   Result<bool> MayMatch() {
     matches_ = false;
     if (!source_.MayBeSingleSource(walk_.ordinal())) return true;
+    if (plain_filter_.has_value() && walk_.FindPlain(values_)) {
+      return matches_ = plain_filter_->Matches(values_);
+    }
     deciding_.clear();
     ASSIGN_OR_RETURN(const bool is_known, walk_.AppendDeciding(&deciding_));
     if (!is_known) return true;
@@ -61,10 +74,11 @@ class FileIterator final : public RowIterator {
     return matches_;
   }
 
-  bool Take(format::RowBatch* batch) override {
+  bool Take(size_t rows_max, format::RowBatch* batch) override {
     const bool taken = returns_plain_ && (!filters_ || matches_) &&
                        source_.MayBeSingleSource(walk_.ordinal()) && walk_.AddPlain(batch);
     found_ = !taken;
+    if (taken && !filters_) walk_.AddPlainRun(rows_max, batch);
     return taken;
   }
 
@@ -88,6 +102,9 @@ class FileIterator final : public RowIterator {
   bool found_ = false;    // The walk is at a row that was neither taken nor read.
   bool matches_ = false;  // That row, if it is single-source.
   std::vector<format::Cell> deciding_;
+  // Of rows that are plain, where the predicate allows it.
+  std::optional<PlainFilter> plain_filter_;
+  std::vector<std::string_view> values_;
 };
 
 }  // namespace

@@ -81,7 +81,7 @@ class MergingIterator final : public RowIterator {
     return !heap_.empty();
   }
 
-  bool Take(format::RowBatch* batch) override {
+  bool Take(size_t /*rows_max*/, format::RowBatch* batch) override {
     top_is_taken_ = returns_plain_ && IsAlone() && heap_.top()->MayBeSingleSource() &&
                     heap_.top()->AddPlain(batch);
     context_->counters.single_source_by_key += top_is_taken_;

@@ -31,7 +31,8 @@ Result<bool> RowIterator::NextBatch(size_t rows_max, format::RowBatch* batch) {
     failure_ = found.status();
     if (batch->size() == 0) RETURN_IF_ERROR(failure_);
     if (!failure_.ok() || !*found) return batch->size() > 0;
-    if (Take(batch)) {
+    // Each row that is taken is counted.
+    if (Take(meter == nullptr ? rows_max : 0, batch)) {
       if (meter != nullptr) meter->CountRows(1);
       continue;
     }

@@ -64,8 +64,9 @@ class RowIterator {
   /// found already. Errors: kCorruption, kIoError, kCancelled.
   virtual Result<bool> Find() = 0;
   /// Takes the row that was found if it is single-source, plain and returned as it is decoded: adds
-  /// it to `*batch`, or leaves it out if it has no cell to return. False: it has to be read.
-  virtual bool Take(format::RowBatch* batch) = 0;
+  /// it to `*batch`, or leaves it out if it has no cell to return. Takes the rows after it, too, as
+  /// long as they are at hand and the batch has less than `rows_max`. False: it has to be read.
+  virtual bool Take(size_t rows_max, format::RowBatch* batch) = 0;
   /// Reads the row that was found, and decides on it by Accept.
   virtual Result<bool> Read() = 0;
 

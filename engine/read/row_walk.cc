@@ -184,6 +184,10 @@ void RowWalk::Decide(const ColumnSet& columns) {
   }
 }
 
+void RowWalk::DecidePlain(std::span<const std::string> columns) {
+  only_->places.emplace(only_->data->names(), columns);
+}
+
 Result<bool> RowWalk::AppendDeciding(std::vector<format::Cell>* cells) const {
   for (const std::unique_ptr<Lane>& lane : lanes_) {
     if ((lane.get() != only_ && !lane->is_here) || !lane->columns.deciding.has_value()) continue;
@@ -194,17 +198,47 @@ Result<bool> RowWalk::AppendDeciding(std::vector<format::Cell>* cells) const {
 }
 
 bool RowWalk::AddPlain(format::RowBatch* batch) const {
+  const bool needs_cells = context_->schema.needs_cells;
+  if (only_ != nullptr && only_->columns.plain.has_value()) {
+    only_->PrefetchNext();
+    return batch->AddPlain(only_->rows, only_->slot, *only_->columns.plain, only_->family,
+                           needs_cells);
+  }
   bool is_plain = batch->Begin(*key_lane_->rows, key_lane_->slot);
   for (size_t i = 0; is_plain && i < lanes_.size(); ++i) {
     const Lane& lane = *lanes_[i];
     if (&lane == only_ || lane.is_here) is_plain = lane.AppendPlain(batch);
   }
-  return batch->End(is_plain, context_->schema.needs_cells);
+  return batch->End(is_plain, needs_cells);
+}
+
+void RowWalk::AddPlainRun(size_t rows_max, format::RowBatch* batch) {
+  if (only_ == nullptr || !only_->columns.plain.has_value()) return;
+  const format::RowBlock& block = *only_->rows;
+  const format::RowBlock* const next = only_->walk.PeekOfRange();
+  const bool needs_cells = context_->schema.needs_cells;
+  const uint32_t begin = at_;
+  for (; at_ < count_ && batch->size() < rows_max && !batch->is_full(); ++at_) {
+    const uint32_t ordinal = OrdinalAt(at_);
+    const uint32_t slot = ordinal - block.first();
+    if (slot >= block.row_count() || !source_.MayBeSingleSource(ordinal)) break;
+    if (next != nullptr) next->PrefetchLike(block, slot);
+    if (!batch->AddPlain(only_->rows, slot, *only_->columns.plain, only_->family, needs_cells)) {
+      break;
+    }
+    ordinal_ = ordinal;
+    only_->slot = slot;
+  }
+  context_->counters.rows += at_ - begin;
+}
+
+void RowWalk::Lane::PrefetchNext() const {
+  if (const format::RowBlock* next = walk.PeekOfRange()) next->PrefetchLike(*rows, slot);
 }
 
 bool RowWalk::Lane::AppendPlain(format::RowBatch* batch) const {
   if (!columns.plain.has_value()) return true;
-  if (const format::RowBlock* next = walk.PeekOfRange()) next->PrefetchLike(*rows, slot);
+  PrefetchNext();
   return batch->AppendCells(rows, slot, *columns.plain, family);
 }
 

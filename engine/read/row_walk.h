@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status_macros.h"
@@ -22,6 +23,7 @@
 #include "engine/source/block_walk.h"
 #include "engine/source/read_context.h"
 #include "engine/source/sources.h"
+#include "format/cell/column_places.h"
 #include "format/cell/projection.h"
 #include "format/row/row_batch.h"
 
@@ -76,12 +78,28 @@ class RowWalk {
   Status Key(std::string* key) const;
   /// From here on AppendDeciding appends cells of these columns, and AddPlain takes rows to match.
   void Decide(const ColumnSet& columns);
+  /// From here on FindPlain gives values of these columns, which outlive the walk. Requires: the
+  /// read decodes the one family that they are of, which every row has.
+  void DecidePlain(std::span<const std::string> columns);
+  /// Sets the values of the row, which is single-source, in these columns; a null view where it
+  /// lacks one. False: it is not plain. Requires: DecidePlain was called. Lifetime: until Next.
+  bool FindPlain(std::span<std::string_view> values) const {
+    return only_->rows->FindPlain(only_->slot, *only_->places, values);
+  }
+  /// The family of all that is decoded, if it is one that every row has; nullptr otherwise.
+  const format::DataSection* only_family() const {
+    return only_ == nullptr ? nullptr : only_->data;
+  }
   /// Appends the cells of the row, which is single-source, that decide whether it matches. False:
   /// it is wide. Errors: kCorruption. Lifetime: until Next.
   Result<bool> AppendDeciding(std::vector<format::Cell>* cells) const;
   /// Adds the row, which is single-source, to `*batch`, or nothing if it has no cell to return.
   /// False: it is not plain (format::RowBatch). Requires: the read returns all that it decodes.
   bool AddPlain(format::RowBatch* batch) const;
+  /// Moves to the next rows and adds them, as long as they are in the current row's block,
+  /// single-source and plain, and the batch has less than `rows_max` rows. Requires: as AddPlain,
+  /// which has added the current row.
+  void AddPlainRun(size_t rows_max, format::RowBatch* batch);
   /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
   Status Append(bool single_source, RowBuilder* row) const;
   /// Keeps the cells of the last Append valid over the next call of Next.
@@ -103,6 +121,7 @@ class RowWalk {
     }
     Status ReadBlock(uint32_t position, bool reverse);
     Result<format::RowBlockRef> ReadBackward(const format::DataBlock& block) const;
+    void PrefetchNext() const;
     bool AppendPlain(format::RowBatch* batch) const;
     /// Appends the cells of the current row.
     Status Append(bool single_source, RowBuilder* row) const;
@@ -110,6 +129,7 @@ class RowWalk {
     ReadContext* context;
     const format::DataSection* data;
     FamilyColumns columns;
+    std::optional<format::ColumnPlaces> places;
     std::string_view family;  // Its name.
     BlockWalk walk;
     std::vector<uint32_t> positions;  // Of the walk, if they are not the ordinals.

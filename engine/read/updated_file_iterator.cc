@@ -46,7 +46,7 @@ class UpdatedFileIterator final : public RowIterator {
   Status TakeMore();
   Status MoveWalk();
   Result<bool> Find() override;
-  bool Take(format::RowBatch* batch) override;
+  bool Take(size_t rows_max, format::RowBatch* batch) override;
   Result<bool> Read() override;
   void Prefetch(size_t at) const;
   const MemRow* TakeMemstoreRow();
@@ -160,7 +160,7 @@ Result<bool> UpdatedFileIterator::Find() {
   return is_at_row_ || memstore_is_next_;
 }
 
-bool UpdatedFileIterator::Take(format::RowBatch* batch) {
+bool UpdatedFileIterator::Take(size_t /*rows_max*/, format::RowBatch* batch) {
   if (memstore_is_next_ || !returns_plain_ || !IsSingleSource()) return false;
   const bool taken = walk_.AddPlain(batch);
   context_->counters.single_source_by_bitmap += taken;

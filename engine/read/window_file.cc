@@ -223,6 +223,14 @@ Status WindowFile::Key(const Item& item, std::string* key) const {
 
 bool WindowFile::AddPlain(const Item& item, format::RowBatch* batch) const {
   const Pinned& first = lead().pinned[item.pinned];
+  const bool needs_cells = context_->schema.needs_cells;
+  if (sections_.size() == 1) {
+    const format::Projection* wanted = lead().columns.Of(/*is_single_source=*/true);
+    if (wanted != nullptr) {
+      return batch->AddPlain(first.rows, item.ordinal - first.first, *wanted, lead().family,
+                             needs_cells);
+    }
+  }
   bool is_plain = batch->Begin(*first.rows, item.ordinal - first.first);
   for (size_t i = 0; is_plain && i < sections_.size(); ++i) {
     const Section& section = sections_[i];
@@ -232,7 +240,7 @@ bool WindowFile::AddPlain(const Item& item, format::RowBatch* batch) const {
     const Pinned& pinned = i == lead_ ? first : *section.Find(position);
     is_plain = batch->AppendCells(pinned.rows, position - pinned.first, *wanted, section.family);
   }
-  return batch->End(is_plain, context_->schema.needs_cells);
+  return batch->End(is_plain, needs_cells);
 }
 
 Status WindowFile::Append(const Item& item, RowBuilder* row) const {

@@ -9,13 +9,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "format/cell/projection.h"
+#include "format/row/pod_array.h"
 #include "format/row/row_block.h"
+#include "tandem/limits.h"
 #include "tandem/row.h"
 
 namespace tandem::format {
@@ -52,22 +54,45 @@ class RowBatch {
 
   /// Begins a row with the key of row `slot` of the block. False: the key is malformed.
   /// Requires: !is_full(); no views were added.
-  bool Begin(const RowBlock& block, uint32_t slot) { return block.AppendKey(slot, &keys_).ok(); }
+  bool Begin(const RowBlock& block, uint32_t slot) { return block.AppendKey(slot, &keys_); }
   /// The same with a key, which is copied.
-  void Begin(std::string_view key) { keys_.append(key); }
+  void Begin(std::string_view key) {
+    std::memcpy(keys_.Extend(key.size()), key.data(), key.size());
+  }
   /// Appends a cell. Lifetime: its bytes outlive the rows.
-  void AppendCell(const tandem::Cell& cell) { cells_.push_back(cell); }
+  void AppendCell(const tandem::Cell& cell) { *cells_.Extend(1) = cell; }
   /// Appends the wanted cells of row `slot`, as cells of the family named `family`. False: the row
   /// is not plain, or malformed. Lifetime: the names of the projection and the family outlive the
   /// rows.
   bool AppendCells(const RowBlockRef& block, uint32_t slot, const Projection& wanted,
                    std::string_view family);
   /// Keeps the block as long as the rows, whose cells may lie in it.
-  void Pin(const RowBlockRef& block);
+  void Pin(const RowBlockRef& block) {
+    if (pins_.empty() || pins_.back() != block) PinAnother(block);
+  }
+  /// All of it for a row of one family: Begin, AppendCells, End.
+  bool AddPlain(const RowBlockRef& block, uint32_t slot, const Projection& wanted,
+                std::string_view family, bool needs_cells) {
+    Pin(block);
+    return End(block->AppendPlainRow(slot, wanted, family, &keys_, &cells_), needs_cells);
+  }
   /// Ends the row. `is_plain`: all of the above was true. With `needs_cells` a row without a cell
   /// is left out. False: the row is dropped; it has to be read by RowBlock::Cells, since it is not
   /// plain or exceeds a piece (kRowPieceBytes).
-  bool End(bool is_plain, bool needs_cells);
+  bool End(bool is_plain, bool needs_cells) {
+    const Begins& begin = begins_[size_];
+    // Values are in the blocks.
+    const size_t cells = cells_.size() - begin.cell;
+    const bool fits =
+        is_plain && (pinned_bytes_ + cells * kQualifierBytesMax <= kRowPieceBytes || IsInPiece());
+    if (fits && (cells > 0 || !needs_cells)) {
+      begins_[++size_] = {keys_.size(), cells_.size()};
+    } else {
+      keys_.Truncate(begin.key);
+      cells_.Truncate(begin.cell);
+    }
+    return fits;
+  }
 
  private:
   // Blocks that would be evicted otherwise.
@@ -81,13 +106,14 @@ class RowBatch {
   };
 
   bool is_decoded() const { return !keys_.empty(); }  // No key is empty.
-  bool ExceedsPiece() const;
+  void PinAnother(const RowBlockRef& block);
+  bool IsInPiece() const;
 
   std::array<RowView, kRowsMax> rows_;
   size_t size_ = 0;
   std::array<Begins, kRowsMax + 1> begins_;  // Of the decoded rows, and of the next one.
-  std::string keys_;
-  std::vector<tandem::Cell> cells_;
+  PodArray<char> keys_;
+  PodArray<tandem::Cell> cells_;
   std::vector<RowBlockRef> pins_;
   size_t pinned_bytes_ = 0;
 };

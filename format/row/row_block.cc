@@ -71,15 +71,6 @@ uint64_t RowBlock::Head(uint32_t slot) const {
   return LoadAt<uint64_t>(raw_, kRowHeadsAt + size_t{slot} * kRowHeadBytes);
 }
 
-// The bytes of a row. Empty, which no row is, when its slots do not ascend within the block.
-std::string_view RowBlock::RowBytes(uint32_t slot) const {
-  const size_t at = slots_at_ + size_t{slot} * sizeof(uint32_t);
-  const uint32_t begin = LoadAt<uint32_t>(raw_, at);
-  const uint32_t end = LoadAt<uint32_t>(raw_, at + sizeof(uint32_t));
-  if (begin < rows_at_ || begin > end || end > raw_.size()) return {};
-  return raw_.substr(begin, end - begin);
-}
-
 // Compares the row's key with prefix + suffix. Requires: prefix and head are equal.
 int RowBlock::CompareTail(uint32_t slot, std::string_view suffix) const {
   ByteReader row(RowBytes(slot));
@@ -190,12 +181,37 @@ void RowBlock::PrefetchRow(uint32_t slot) const {
   for (size_t i = 0; i < lines; ++i) __builtin_prefetch(row.data() + i * kLine);
 }
 
+// The cells of a plain row, which is what most rows are. False: nothing was appended.
+template <bool kAll>
+bool RowBlock::AppendPlainCells(ByteReader row, RowVersions versions, const Projection& columns,
+                                std::vector<Cell>* out) const {
+  if (family_.value == kKeysOwner) return false;
+  const Dictionary& names = columns.names();
+  const size_t before = out->size();
+  const bool is_plain = ForEachPlainCell(
+      &row, &versions, names,
+      [&](uint32_t id, std::string_view name, const RowVersions& of_cell, std::string_view value) {
+        if (!kAll && !(id == 0 ? columns.WantsName(name) : columns.WantsId(id))) return true;
+        Cell& cell = out->emplace_back();
+        cell.kind = CellKind::kPut;
+        cell.family = family_;
+        cell.qualifier = id == 0 ? name : names.Name(id);
+        cell.timestamp = of_cell.timestamp();
+        cell.sequence = of_cell.sequence();
+        cell.value = value;
+        return true;
+      });
+  if (!is_plain) out->resize(before);
+  return is_plain;
+}
+
 template <bool kAll>
 Status RowBlock::DecodeCells(uint32_t slot, const Projection& columns,
                              std::vector<Cell>* out) const {
   ByteReader row(RowBytes(slot));
   (void)ReadKeyTail(&row);
   RowVersions versions(base_timestamp_, base_sequence_, &row);
+  if (AppendPlainCells<kAll>(row, versions, columns, out)) return {};
   // Only a row of the keys has no cell.
   bool sound = versions.sound() && (row.remaining() > 0) == (family_.value != kKeysOwner);
   RowColumn column;

@@ -8,22 +8,28 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "format/block/block.h"
 #include "format/block/block_codec.h"
+#include "format/byte_reader.h"
 #include "format/cell/cell.h"
 #include "format/cell/dictionary.h"
 #include "format/cell/projection.h"
+#include "format/row/pod_array.h"
 #include "format/row/wide_head.h"
 #include "tandem/row.h"
 #include "tandem/status.h"
 
 namespace tandem::format {
 
+class ColumnPlaces;
 class RowSlot;
+class RowVersions;
+struct KeyTail;
 
 /// The owner of blocks that hold keys alone. No family has this id.
 inline constexpr uint32_t kKeysOwner = 255;
@@ -61,6 +67,8 @@ class RowBlock final : public Block {
   /// kCorruption.
   Status Key(uint32_t slot, std::string* key) const;
   Status AppendKey(uint32_t slot, std::string* key) const;
+  /// The same, for a caller that has no use for an error: false.
+  bool AppendKey(uint32_t slot, PodArray<char>* keys) const;
   /// Whether the row at `slot` has exactly this key. Requires: slot < row_count().
   Result<bool> KeyEquals(uint32_t slot, std::string_view key) const;
 
@@ -74,7 +82,15 @@ class RowBlock final : public Block {
   /// row is plain: it has no marker, one cell of each column and no overflow value. False if it is
   /// not, or is malformed, which Cells reports; then ignore what was appended. Requires: as Cells.
   bool AppendPlain(uint32_t slot, const Projection& columns, std::string_view family,
-                   std::vector<tandem::Cell>* out) const;
+                   PodArray<tandem::Cell>* out) const;
+  /// The same, and appends the key of the row to `*keys`.
+  bool AppendPlainRow(uint32_t slot, const Projection& columns, std::string_view family,
+                      PodArray<char>* keys, PodArray<tandem::Cell>* out) const;
+  /// Sets the value at each column's place to that of row `slot`, which is not null, or to a null
+  /// view if the row lacks the column. False as of AppendPlain, but of what comes after the last of
+  /// these columns nothing is seen. Requires: as Cells; a value for each place.
+  bool FindPlain(uint32_t slot, const ColumnPlaces& columns,
+                 std::span<std::string_view> values) const;
   /// Prefetches the bytes at the place that row `slot` has in `before`, so that the scan of that
   /// block brings this one into the processor's cache. Requires: slot < before.row_count().
   void PrefetchLike(const RowBlock& before, uint32_t slot) const;
@@ -91,10 +107,21 @@ class RowBlock final : public Block {
   template <bool kAll>
   Status DecodeCells(uint32_t slot, const Projection& columns, std::vector<Cell>* out) const;
   template <bool kAll>
-  bool DecodePlain(uint32_t slot, const Projection& columns, std::string_view family,
-                   std::vector<tandem::Cell>* out) const;
+  bool AppendPlainCells(ByteReader row, RowVersions versions, const Projection& columns,
+                        std::vector<Cell>* out) const;
+  template <bool kAll>
+  bool DecodePlain(ByteReader* row, const Projection& columns, std::string_view family,
+                   PodArray<tandem::Cell>* out) const;
+  void AppendKeyWith(uint32_t slot, const KeyTail& tail, PodArray<char>* keys) const;
   uint64_t Head(uint32_t slot) const;
-  std::string_view RowBytes(uint32_t slot) const;
+  // The bytes of a row. Empty, which no row is, when its slots do not ascend within the block.
+  std::string_view RowBytes(uint32_t slot) const {
+    const size_t at = slots_at_ + size_t{slot} * sizeof(uint32_t);
+    const uint32_t begin = LoadAt<uint32_t>(raw_, at);
+    const uint32_t end = LoadAt<uint32_t>(raw_, at + sizeof(uint32_t));
+    if (begin < rows_at_ || begin > end || end > raw_.size()) return {};
+    return {raw_.data() + begin, end - begin};
+  }
   int CompareTail(uint32_t slot, std::string_view suffix) const;
 
   // The fields for a lookup by slot are together, after the hot end of Block: one cache line.
@@ -106,7 +133,7 @@ class RowBlock final : public Block {
   uint64_t base_sequence_ = 0;
   std::string_view prefix_;  // Common to all keys; in prefix_copy_ if it fits.
   // Beside the fields above, not in a cold line of the block.
-  std::array<char, 16> prefix_copy_;
+  std::array<char, 16> prefix_copy_ = {};
   std::unique_ptr<const WideHead> wide_;
 };
 using RowBlockRef = std::shared_ptr<const RowBlock>;

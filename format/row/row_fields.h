@@ -1,10 +1,13 @@
 // The fields of an encoded row (row_block_writer.h), for those that decode rows.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #include "format/byte_reader.h"
+#include "format/cell/dictionary.h"
 #include "format/cell/projection.h"
 #include "format/row/row_block_writer.h"
 #include "format/types.h"
@@ -59,6 +62,11 @@ class RowVersions {
   }
   /// No markers and one cell of each column.
   bool is_plain() const { return (row_flags_ & ~(kRowOneTimestamp | kRowOneSequence)) == 0; }
+  /// All cells have one timestamp and one sequence.
+  bool are_single() const {
+    return (row_flags_ & (kRowOneTimestamp | kRowOneSequence)) ==
+           (kRowOneTimestamp | kRowOneSequence);
+  }
   bool sound() const { return (row_flags_ & ~kRowFlagsKnown) == 0; }
   // Reads the deltas of the next cell, if it has its own.
   void Read(uint8_t cell_flags, ByteReader* row) {
@@ -79,5 +87,75 @@ class RowVersions {
   uint64_t timestamp_;
   uint64_t sequence_;
 };
+
+inline constexpr uint8_t kVersionFlags = kCellSameTimestamp | kCellSameSequence;
+
+// The cells of a row with one timestamp and one sequence, as long as they are as most are: Puts
+// whose columns have an id below 128, with values of less than 16 KiB.
+class ShortCells {
+ public:
+  explicit ShortCells(std::string_view cells)
+      : at_(cells.data()), end_(cells.data() + cells.size()) {}
+
+  // False: there is no cell left, or the next one is another kind of cell.
+  bool Next() {
+    constexpr ptrdiff_t kHeadBytesMax = 4;
+    if (end_ - at_ < kHeadBytesMax) return false;
+    uint8_t head[kHeadBytesMax];  // Flags, column, and one or two bytes of length.
+    std::memcpy(head, at_, sizeof(head));
+    if ((head[0] & ~kVersionFlags) != 0 || head[1] == 0 || head[1] >= 0x80) return false;
+    size_t bytes = head[2];
+    const char* value = at_ + 3;
+    if (bytes >= 0x80) {
+      if (head[3] >= 0x80 || head[3] == 0) return false;
+      bytes = (bytes & 0x7f) | size_t{head[3]} << 7;
+      ++value;
+    }
+    if (bytes > static_cast<size_t>(end_ - value)) return false;
+    column_ = head[1];
+    value_ = {value, bytes};
+    at_ = value + bytes;
+    return true;
+  }
+  uint32_t column() const { return column_; }
+  std::string_view value() const { return value_; }
+  size_t remaining() const { return static_cast<size_t>(end_ - at_); }
+
+ private:
+  const char* at_;
+  const char* const end_;
+  uint32_t column_ = 0;
+  std::string_view value_;
+};
+
+// Calls use(id, name, versions, value) for each cell until it returns false; a cell has a column's
+// id, or 0 and the name itself. Returns false if the row is not plain, or malformed as far as it
+// was read. `row` is after the row's versions, which `*versions` has. Inlined, so that what `use`
+// refers to stays in registers.
+template <typename Use>
+[[gnu::always_inline]] inline bool ForEachPlainCell(ByteReader* row, RowVersions* versions,
+                                                    const Dictionary& names, const Use& use) {
+  if (!versions->is_plain() || row->remaining() == 0) return false;
+  if (versions->are_single()) {
+    ShortCells cells(row->rest());
+    while (cells.Next()) {
+      if (cells.column() > names.size()) return false;
+      if (!use(cells.column(), std::string_view(), *versions, cells.value())) return true;
+    }
+    row->Skip(row->remaining() - cells.remaining());
+  }
+  while (row->remaining() > 0) {
+    const uint8_t flags = row->U8();
+    if ((flags & ~kVersionFlags) != 0) return false;  // Not a Put of the next column, near by.
+    const uint64_t id = row->Varint();
+    const std::string_view name =
+        id == 0 ? row->Bytes(row->VarintUpTo(kQualifierBytesMax)) : std::string_view();
+    versions->Read(flags, row);
+    const std::string_view value = row->LengthPrefixed();
+    if (!row->ok() || id > names.size()) return false;
+    if (!use(static_cast<uint32_t>(id), name, *versions, value)) return true;
+  }
+  return row->ok();
+}
 
 }  // namespace tandem::format

@@ -3,11 +3,16 @@
 #include "format/row/row_block.h"
 
 #define BOOST_TEST_DYN_LINK
+#include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <set>
+#include <span>
 
+#include "format/cell/column_places.h"
 #include "format/hash.h"
+#include "format/row/pod_array.h"
 #include "format/row/row_block_writer.h"
 #include "tandem/limits.h"
 #include "test/format/random_rows.h"
@@ -109,14 +114,7 @@ bool IsPlain(const std::vector<Cell>& cells) {
   return true;
 }
 
-// Whether AppendPlain takes the row; what it gives is checked against Cells.
-bool TakesPlain(const RowBlock& block, uint32_t slot, const Projection& columns) {
-  std::vector<tandem::Cell> plain;
-  const bool takes = block.AppendPlain(slot, columns, "family", &plain);
-  std::vector<Cell> cells;
-  const Status status = block.Cells(slot, columns, &cells);
-  if (!takes) return false;
-  BOOST_REQUIRE(status.ok());
+void CheckSame(std::span<const tandem::Cell> plain, const std::vector<Cell>& cells) {
   BOOST_REQUIRE_EQUAL(plain.size(), cells.size());
   for (size_t i = 0; i < cells.size(); ++i) {
     BOOST_REQUIRE(cells[i].kind == CellKind::kPut && !cells[i].is_overflow());
@@ -124,6 +122,40 @@ bool TakesPlain(const RowBlock& block, uint32_t slot, const Projection& columns)
     BOOST_REQUIRE_EQUAL(plain[i].qualifier, cells[i].qualifier);
     BOOST_REQUIRE_EQUAL(plain[i].timestamp, cells[i].timestamp);
     BOOST_REQUIRE_EQUAL(plain[i].value, cells[i].value);
+  }
+}
+
+// Whether AppendPlain and AppendPlainRow take the row; what they give is checked against Cells and
+// Key.
+bool TakesPlain(const RowBlock& block, uint32_t slot, const Projection& columns) {
+  PodArray<tandem::Cell> plain, of_row;
+  PodArray<char> key;
+  const bool takes = block.AppendPlain(slot, columns, "family", &plain);
+  const bool takes_row = block.AppendPlainRow(slot, columns, "family", &key, &of_row);
+  std::vector<Cell> cells;
+  const Status status = block.Cells(slot, columns, &cells);
+  std::string expected_key;
+  BOOST_REQUIRE_EQUAL(takes_row, takes && block.Key(slot, &expected_key).ok());
+  if (!takes) return false;
+  BOOST_REQUIRE(status.ok());
+  CheckSame(plain.all(), cells);
+  if (!takes_row) return true;
+  CheckSame(of_row.all(), cells);
+  BOOST_REQUIRE(std::string_view(key.data(), key.size()) == expected_key);
+  return true;
+}
+
+// Whether FindPlain takes the row; what it gives is checked against Cells.
+bool FindsPlain(const RowBlock& block, uint32_t slot, const Dictionary& names,
+                const std::vector<std::string>& columns) {
+  std::vector<std::string_view> values(columns.size(), "left from before");
+  if (!block.FindPlain(slot, ColumnPlaces(names, columns), values)) return false;
+  std::vector<Cell> cells;
+  BOOST_REQUIRE(block.Cells(slot, Projection(names, nullptr), &cells).ok());
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto cell = std::ranges::find(cells, columns[i], &Cell::qualifier);
+    BOOST_REQUIRE_EQUAL(values[i].data() == nullptr, cell == cells.end());
+    if (cell != cells.end()) BOOST_REQUIRE(values[i] == cell->value);
   }
   return true;
 }
@@ -143,12 +175,44 @@ BOOST_AUTO_TEST_CASE(PlainRowsAreDecodedAsCellsDoes) {
       const bool is_plain = IsPlain(test::Views(row));
       BOOST_REQUIRE_EQUAL(TakesPlain(*block, slot, Projection(names, nullptr)), is_plain);
       BOOST_REQUIRE_EQUAL(TakesPlain(*block, slot, Projection(names, some, nullptr)), is_plain);
+      const bool finds = FindsPlain(*block, slot, names, some);
+      BOOST_REQUIRE(finds || !is_plain);
       ++(is_plain ? taken : left);
       ++slot;
     }
   }
   BOOST_TEST(taken > 300);
   BOOST_TEST(left > 300);
+}
+
+// Each length that one, two or three bytes tell, columns with ids of one and two bytes and without
+// one, and keys around the sizes that are copied as words.
+BOOST_AUTO_TEST_CASE(PlainRowsOfAllSizesAreDecodedAsCellsDoes) {
+  const std::vector<size_t> value_sizes = {0, 1, 2, 3, 127, 128, 129, 16383, 16384, 20000};
+  std::vector<std::string> columns;
+  for (int i = 0; i < 200; ++i) columns.push_back("c" + std::to_string(1000 + i));
+  for (const size_t prefix : {0, 1, 15, 16, 17, 60}) {
+    Rows rows;
+    for (const size_t tail : {0, 1, 7, 8, 9, 16, 40}) {
+      OwnedRow& row = rows[std::string(prefix, 'p') + (tail == 0 ? "k" : std::string(tail, 't'))];
+      for (size_t i = 0; i < columns.size(); ++i) {
+        if ((i + tail) % 3 == 0) continue;
+        const size_t bytes = value_sizes[(i + tail) % value_sizes.size()];
+        row.push_back({CellKind::kPut, columns[i], 5, 9, std::string(bytes, 'v')});
+      }
+      row.push_back({CellKind::kPut, "d", 5, 9, std::string(tail % 3, 'e')});  // At the end.
+    }
+    const Encoded encoded = Encode(rows);
+    const Dictionary names = NamesOf(encoded);
+    const RowBlockRef block = Parsed(encoded);
+    for (uint32_t slot = 0; slot < block->row_count(); ++slot) {
+      BOOST_REQUIRE(TakesPlain(*block, slot, Projection(names, nullptr)));
+      BOOST_REQUIRE(TakesPlain(*block, slot, Projection(names, columns, nullptr)));
+      BOOST_REQUIRE(FindsPlain(*block, slot, names, columns));
+      BOOST_REQUIRE(FindsPlain(*block, slot, names, {"d"}));
+      BOOST_REQUIRE(FindsPlain(*block, slot, names, {columns[1], columns[150], "nowhere"}));
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(BytesAreTheDocumentedOnes) {
@@ -326,6 +390,8 @@ BOOST_AUTO_TEST_CASE(ForgedContentFailsOrDecodesWithinItsBounds) {
   const Encoded encoded = Encode(rows);
   const Dictionary names = NamesOf(encoded);
   const Projection all(names, nullptr);
+  const std::vector<std::string> one_column = {std::string(names.Name(1))};
+  const ColumnPlaces places(names, one_column);
   for (int trial = 0; trial < 20000; ++trial) {
     Encoded forged = encoded;
     for (uint64_t change = random.Below(4); change < 4; ++change) {
@@ -347,6 +413,10 @@ BOOST_AUTO_TEST_CASE(ForgedContentFailsOrDecodesWithinItsBounds) {
       BOOST_REQUIRE((!status.ok() || !cells.empty()));
       for (const Cell& cell : cells) BOOST_REQUIRE(cell.value.size() <= forged.raw.size());
       TakesPlain(**block, slot, all);
+      std::array<std::string_view, 1> values;
+      if ((*block)->FindPlain(slot, places, values)) {
+        BOOST_REQUIRE(values[0].size() <= forged.raw.size());
+      }
       const Status key_status = (*block)->Key(slot, &key);
       BOOST_REQUIRE((key_status.ok() || key_status.code() == StatusCode::kCorruption));
       BOOST_REQUIRE(key.size() <= kRowKeyBytesMax);
