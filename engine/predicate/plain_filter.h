@@ -1,5 +1,5 @@
-// A predicate over rows that have one value of each column at hand: made once a read, so that a row
-// costs a few comparisons. It decides as BoundPredicate::Matches does, which is its reference.
+// A predicate over rows with one value of each column, made once a read, so that a row costs a few
+// comparisons. It decides as BoundPredicate::Matches does, which is its reference.
 #pragma once
 
 #include <cstddef>

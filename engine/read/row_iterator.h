@@ -64,8 +64,8 @@ class RowIterator {
   /// found already. Errors: kCorruption, kIoError, kCancelled.
   virtual Result<bool> Find() = 0;
   /// Takes the row that was found if it is single-source, plain and returned as it is decoded: adds
-  /// it to `*batch`, or leaves it out if it has no cell to return. Takes the rows after it, too, as
-  /// long as they are at hand and the batch has less than `rows_max`. False: it has to be read.
+  /// it to `*batch`, or leaves it out if it has no cell to return. May take the rows after it in
+  /// the same block, too, while the batch has less than `rows_max`. False: it has to be read.
   virtual bool Take(size_t rows_max, format::RowBatch* batch) = 0;
   /// Reads the row that was found, and decides on it by Accept.
   virtual Result<bool> Read() = 0;

@@ -42,32 +42,12 @@ bool RowBlock::AppendPlain(uint32_t slot, const Projection& columns, std::string
                        : DecodePlain<false>(&row, columns, family, out);
 }
 
-bool RowBlock::AppendPlainRow(uint32_t slot, const Projection& columns, std::string_view family,
-                              PodArray<char>* keys, PodArray<tandem::Cell>* out) const {
-  if (is_wide()) return false;
-  ByteReader row(RowBytes(slot));
-  const KeyTail tail = ReadKeyTail(&row);
-  if (!row.ok() || prefix_.size() + tail.suffix_bytes > kRowKeyBytesMax) return false;
-  AppendKeyWith(slot, tail, keys);
-  return columns.all() ? DecodePlain<true>(&row, columns, family, out)
-                       : DecodePlain<false>(&row, columns, family, out);
-}
-
-bool RowBlock::AppendKey(uint32_t slot, PodArray<char>* keys) const {
-  if (is_wide()) {
-    const std::string_view key = wide_->key();
-    std::memcpy(keys->Extend(key.size()), key.data(), key.size());
-    return true;
-  }
-  ByteReader row(RowBytes(slot));
-  const KeyTail tail = ReadKeyTail(&row);
-  if (!row.ok() || prefix_.size() + tail.suffix_bytes > kRowKeyBytesMax) return false;
-  AppendKeyWith(slot, tail, keys);
-  return true;
-}
-
-// Whole words are copied and what is too much is cut off: cheaper than lengths that vary.
-void RowBlock::AppendKeyWith(uint32_t slot, const KeyTail& tail, PodArray<char>* keys) const {
+// Reads the key's tail and appends the key. False: it is malformed. Whole words are copied and what
+// is too much is cut off: cheaper than lengths that vary.
+[[gnu::always_inline]] inline bool RowBlock::AppendKeyOf(uint32_t slot, ByteReader* row,
+                                                         PodArray<char>* keys) const {
+  const KeyTail tail = ReadKeyTail(row);
+  if (!row->ok() || prefix_.size() + tail.suffix_bytes > kRowKeyBytesMax) return false;
   const size_t begin = keys->size(), prefix_bytes = prefix_.size();
   char* to =
       keys->Extend(std::max(prefix_bytes, prefix_copy_.size()) + kRowHeadBytes + tail.tail.size());
@@ -81,6 +61,26 @@ void RowBlock::AppendKeyWith(uint32_t slot, const KeyTail& tail, PodArray<char>*
   std::memcpy(to, &head, kRowHeadBytes);
   if (!tail.tail.empty()) std::memcpy(to + kRowHeadBytes, tail.tail.data(), tail.tail.size());
   keys->Truncate(begin + prefix_bytes + tail.suffix_bytes);
+  return true;
+}
+
+bool RowBlock::AppendPlainRow(uint32_t slot, const Projection& columns, std::string_view family,
+                              PodArray<char>* keys, PodArray<tandem::Cell>* out) const {
+  if (is_wide()) return false;
+  ByteReader row(RowBytes(slot));
+  if (!AppendKeyOf(slot, &row, keys)) return false;
+  return columns.all() ? DecodePlain<true>(&row, columns, family, out)
+                       : DecodePlain<false>(&row, columns, family, out);
+}
+
+bool RowBlock::AppendKey(uint32_t slot, PodArray<char>* keys) const {
+  if (is_wide()) {
+    const std::string_view key = wide_->key();
+    std::memcpy(keys->Extend(key.size()), key.data(), key.size());
+    return true;
+  }
+  ByteReader row(RowBytes(slot));
+  return AppendKeyOf(slot, &row, keys);
 }
 
 bool RowBlock::FindPlain(uint32_t slot, const ColumnPlaces& columns,

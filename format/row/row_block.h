@@ -29,7 +29,6 @@ namespace tandem::format {
 class ColumnPlaces;
 class RowSlot;
 class RowVersions;
-struct KeyTail;
 
 /// The owner of blocks that hold keys alone. No family has this id.
 inline constexpr uint32_t kKeysOwner = 255;
@@ -112,7 +111,7 @@ class RowBlock final : public Block {
   template <bool kAll>
   bool DecodePlain(ByteReader* row, const Projection& columns, std::string_view family,
                    PodArray<tandem::Cell>* out) const;
-  void AppendKeyWith(uint32_t slot, const KeyTail& tail, PodArray<char>* keys) const;
+  bool AppendKeyOf(uint32_t slot, ByteReader* row, PodArray<char>* keys) const;
   uint64_t Head(uint32_t slot) const;
   // The bytes of a row. Empty, which no row is, when its slots do not ascend within the block.
   std::string_view RowBytes(uint32_t slot) const {

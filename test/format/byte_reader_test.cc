@@ -11,7 +11,7 @@
 namespace tandem::format {
 namespace {
 
-// Reads it with so many bytes behind it, all of them `behind`.
+// Reads it with `padding` bytes after it, each of them `behind`.
 uint64_t Read(const std::string& varint, size_t padding, char behind, bool* is_ok) {
   const std::string bytes = varint + std::string(padding, behind);
   ByteReader reader(bytes);
