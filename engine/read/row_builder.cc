@@ -15,9 +15,10 @@ constexpr size_t kUsualCells = 8;
 // Cells of a family in memstore trees; a row with more is streamed.
 constexpr size_t kTreeCellsMax = 4096;
 
-// Whether of Puts alone, of any sources, the newest of each column is what the read shows.
+// Whether of Puts alone, of any sources, the newest of each column is what a read without bounds
+// shows.
 bool ShowsNewestPuts(const ReadSchema& schema) {
-  return schema.versions == 1 && !schema.point.is_bounded() &&
+  return schema.versions == 1 &&
          std::ranges::none_of(schema.table->families, [](const format::FamilyRecord& family) {
            return family.dropped || family.may_expire() || !family.former_limits.empty();
          });
@@ -80,7 +81,7 @@ Status RowBuilder::AppendWide(const format::DataSection& data, const format::Row
 
 void RowBuilder::Merge() {
   merged_.clear();
-  has_one_version_ = may_merge_puts_ && MergePuts();
+  has_one_version_ = may_merge_puts_ && !schema_.point.is_bounded() && MergePuts();
   if (!has_one_version_) {
     if (!trees_.empty()) MergeTrees();
     Sort();

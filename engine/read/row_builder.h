@@ -22,8 +22,8 @@
 
 namespace tandem::engine {
 
-/// Threads: one at a time. Lifetime: the schema outlives it and does not change any more; views
-/// last until the next Begin.
+/// Threads: one at a time. Lifetime: the schema outlives it, and nothing but its point changes,
+/// between rows; views last until the next Begin.
 class RowBuilder {
  public:
   /// `counters`, when not null, counts what memstores cost.
