@@ -426,17 +426,18 @@ ColumnSet ColumnsOf(const format::IndexRecord& index) {
 
 // A budget that the indexes would hold is not spent on other rows. From the last key on, and of
 // each lead, the first rows are others.
-void SettleFirstRows(const QueryRequest& request, const ReadLimits& limits, QueryPlan* plan) {
-  AccessPath& access = *plan->access;
+void SettleFirstRows(const QueryRequest& request, const ReadLimits& limits, AccessPath* access) {
   if (limits.meter != nullptr || KeysFall(request) || HaveLeads(request.query.ranges)) {
-    access.first_rows = 0;
+    access->first_rows = 0;
   }
-  if (access.first_rows == 0) return;
+}
+
+std::string FirstRowsText(const AccessPath& access) {
   const std::string rows = std::to_string(access.first_rows);
-  plan->reason += access.first == nullptr ? "; after a scan of up to " + rows + " rows"
-                                          : "; after those of " + NamesOf(access.first->paths) +
-                                                " among the first " + rows + " rows";
-  plan->reason += ", which should have as many as are asked for";
+  return (access.first == nullptr ? "; after a scan of up to " + rows + " rows"
+                                  : "; after those of " + NamesOf(access.first->paths) +
+                                        " among the first " + rows + " rows") +
+         ", which should have as many as are asked for";
 }
 
 void AddIntersected(const QueryPlan& plan, Explanation* explanation) {
@@ -612,7 +613,7 @@ Result<Query> PrepareBound(const QueryRequest& request, PlanPurpose purpose,
   if (query.ordering.has_value() && purpose == PlanPurpose::kCount) purpose = PlanPurpose::kRows;
   ASSIGN_OR_RETURN(query.plan, PlanQuery(view, predicate, options, purpose, limits.cancellation,
                                          KeysFrom(request), schema.matched));
-  if (query.plan.access.has_value()) SettleFirstRows(request, limits, &query.plan);
+  if (query.plan.access.has_value()) SettleFirstRows(request, limits, &*query.plan.access);
   const bool is_condition_of_order =
       order != nullptr && IsConditionOf(predicate, query.plan, *order);
   if (query.ordering.has_value()) {
@@ -688,6 +689,9 @@ Explanation ExplainPlan(const Query& query) {
   Explanation explanation;
   explanation.index = IndexNames(plan);
   explanation.reason = plan.reason;
+  if (plan.access.has_value() && plan.access->first_rows > 0) {
+    explanation.reason += FirstRowsText(*plan.access);
+  }
   explanation.rejected = plan.rejected;
   explanation.entries = plan.entries.total();
   explanation.memstore_entries = plan.entries.in_memstores;

@@ -50,7 +50,7 @@ class FileIterator final : public RowIterator {
   }
 
   void Decide(const BoundNode& root) {
-    walk_.Decide(context_->predicate->Columns());
+    walk_.AddMatched();
     decides_by_key_ = AsksRowKey(root);
     const format::DataSection* const only = walk_.only_family();
     if (only != nullptr) plain_filter_ = PlainFilter::Of(root, only->family());
@@ -66,6 +66,8 @@ class FileIterator final : public RowIterator {
     if (plain_filter_.has_value() && walk_.FindPlain(values_)) {
       return matches_ = plain_filter_->Matches(values_);
     }
+    if (!decides_) walk_.Decide(context_->predicate->Columns());
+    decides_ = true;
     deciding_.clear();
     ASSIGN_OR_RETURN(const bool is_known, walk_.AppendDeciding(&deciding_));
     if (!is_known) return true;
@@ -101,6 +103,8 @@ class FileIterator final : public RowIterator {
   bool decides_by_key_ = false;
   bool found_ = false;    // The walk is at a row that was neither taken nor read.
   bool matches_ = false;  // That row, if it is single-source.
+  // Of rows that are not plain; their columns are found for the first of them.
+  bool decides_ = false;
   std::vector<format::Cell> deciding_;
   // Of rows that are plain, where the predicate allows it.
   std::optional<PlainFilter> plain_filter_;

@@ -172,15 +172,18 @@ void RowWalk::GatherCarried() {
 
 Status RowWalk::Key(std::string* key) const { return key_lane_->rows->Key(key_lane_->slot, key); }
 
+void RowWalk::AddMatched() {
+  for (const std::unique_ptr<Lane>& lane : lanes_) {
+    lane->columns.plain.reset();
+    const auto matched = ProjectionOf(context_->schema.matched, *lane->data);
+    if (matched.has_value()) lane->columns.plain.emplace(*matched);
+  }
+}
+
 void RowWalk::Decide(const ColumnSet& columns) {
   for (const std::unique_ptr<Lane>& lane : lanes_) {
-    const format::DataSection& data = *lane->data;
-    lane->columns.plain.reset();
-    if (const auto deciding = ProjectionOf(columns, data))
-      lane->columns.deciding.emplace(*deciding);
-    if (const auto plain = ProjectionOf(context_->schema.matched, data)) {
-      lane->columns.plain.emplace(*plain);
-    }
+    const auto deciding = ProjectionOf(columns, *lane->data);
+    if (deciding.has_value()) lane->columns.deciding.emplace(*deciding);
   }
 }
 

@@ -76,7 +76,9 @@ class RowWalk {
   uint32_t at() const { return at_ - 1; }
   /// Sets `*key` to the key of the current row. Errors: kCorruption.
   Status Key(std::string* key) const;
-  /// From here on AppendDeciding appends cells of these columns, and AddPlain takes rows to match.
+  /// From here on AddPlain takes rows to match.
+  void AddMatched();
+  /// From here on AppendDeciding appends cells of these columns.
   void Decide(const ColumnSet& columns);
   /// From here on FindPlain gives values of these columns, which outlive the walk. Requires: the
   /// read decodes the one family that they are of, which every row has.

@@ -61,11 +61,13 @@ void ReadSchema::ReturnNothing() {
 }
 
 void ReadSchema::Decode(const ColumnSet& ordering, const BoundPredicate& predicate) {
+  const ColumnSet decided_by = predicate.NamedColumns();
   named.Add(ordering);
-  named.Add(predicate.NamedColumns());
+  named.Add(decided_by);
   matched.Add(ordering);
   single_source.Add(ordering);
-  single_source.Add(predicate.Columns());
+  single_source.Add(decided_by);
+  single_source.Add(predicate.WholeFamilies());
   merged = single_source;
   every_row = predicate.MayAcceptAbsent();
   // With all cells of these families read, existence rarely has to be checked in others.
