@@ -262,12 +262,25 @@ void Checker::CheckRows(const Moment& moment, const TablePlan& plan, int count) 
     if (row->has_value()) found.emplace_back((*row)->view());
     ++counters_.rows_read;
     RequireSameRows(expected, found, context);
-    const auto is_there = moment.engine->GetPinned(read, table, key, &pinned);
-    RequireOk(is_there.status(), context + ", pinned");
-    found.clear();
-    if (*is_there) found.emplace_back(pinned.view());
-    RequireSameRows(expected, found, context + ", pinned");
+    CheckPinned(moment, table, key, read, &pinned);
+    // What it keeps for reads of the same columns knows nothing of their time.
+    ReadOptions bounded = read;
+    Generator(&dice_, &plan).BoundByTime(moment.now_micros, &bounded);
+    CheckPinned(moment, table, key, bounded, &pinned);
   }
+}
+
+void Checker::CheckPinned(const Moment& moment, const std::string& table, const std::string& key,
+                          const ReadOptions& read, PinnedRow* pinned) {
+  const std::string context = table + ": get " + Shown(key) + Describe(read) + ", pinned";
+  const auto is_there = moment.engine->GetPinned(read, table, key, pinned);
+  RequireOk(is_there.status(), context);
+  std::vector<ModelRow> expected, found;
+  if (auto seen = moment.model->Get(table, key, ModelReadOf(moment, read))) {
+    expected.push_back(*std::move(seen));
+  }
+  if (*is_there) found.emplace_back(pinned->view());
+  RequireSameRows(expected, found, context);
 }
 
 void Checker::CheckManyRows(const Moment& moment, const TablePlan& plan) {

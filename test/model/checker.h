@@ -73,6 +73,9 @@ class Checker {
   void CheckIndexes(const Moment& moment, const TablePlan& plan);
 
  private:
+  /// Reads the row into what another one was read into.
+  void CheckPinned(const Moment& moment, const std::string& table, const std::string& key,
+                   const ReadOptions& read, PinnedRow* pinned);
   /// Of the moment, perhaps bounded by time.
   ReadOptions NewRead(const Moment& moment, const TablePlan& plan);
   void CheckScan(const Moment& moment, const TablePlan& plan, const ScanOptions& scan,
