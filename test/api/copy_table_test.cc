@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(PassesThatEndEarlyLoseNothing) {
 
 // It writes more rows a second than passes copy, until it is slowed.
 BOOST_AUTO_TEST_CASE(AWriterThatOutrunsTheCopyIsSlowed) {
-  constexpr uint64_t kRows = 30'000, kRowsOfBatch = 500;
+  constexpr uint64_t kRows = 10'000, kRowsOfBatch = 500;
   Copied table;
   for (uint64_t i = 0; i < kRows; ++i) BOOST_REQUIRE(table.Put(static_cast<int>(i), "v").ok());
   std::atomic<bool> ends{false};

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(QueriesOfSaltedTablesEqualThoseOfPlainOnesAtEverySnapshot) 
         "salt(3), hash(user, 1), user:text, at:int64"}) {
     Twins twins(declaration, ++seed);
     std::optional<Snapshot> snapshot;
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < 30; ++i) {
       twins.Change();
       if (i % 7 == 3) snapshot = *twins.database->TakeSnapshot();
       indexed += Compare(&twins, {});

@@ -260,29 +260,29 @@ BOOST_AUTO_TEST_CASE(AnOrderedQueryCollectsWhatFits) {
 // Hits are found some at a time, however many they are.
 BOOST_AUTO_TEST_CASE(AQueryHoldsAPartOfItsHits) {
   Check({.cost = "peak bytes of a query of n hits, 256 KiB for all that cursors read",
-         .n = 25'000,
+         .n = 10'000,
          .bound = AtMost(800'000),
          .measure = [](uint64_t n) { return PeakOfHits(n, {}); }});
   Check({.cost = "peak bytes of a query of a range of n values, 256 KiB for all reads",
-         .n = 25'000,
+         .n = 10'000,
          .bound = AtMost(800'000),
          .measure = [](uint64_t n) { return PeakOfHits(n, {.is_range = true}); }});
   Check({.cost = "peak bytes of a query of n hits in two files that overlap, 256 KiB for all reads",
-         .n = 25'000,
+         .n = 10'000,
          .bound = AtMost(1'200'000),
          .measure = [](uint64_t n) { return PeakOfHits(n, {.in_two_files = true}); }});
   Check({.cost = "peak bytes of a query of a range of n values in two files, 256 KiB for all reads",
-         .n = 25'000,
+         .n = 10'000,
          .bound = AtMost(1'200'000),
          .measure = [](uint64_t n) {
            return PeakOfHits(n, {.is_range = true, .in_two_files = true});
          }});
   Check({.cost = "peak bytes of the first 10 of n hits in two files that overlap",
-         .n = 25'000,
+         .n = 10'000,
          .bound = AtMost(1'200'000),
          .measure = [](uint64_t n) { return PeakOfHits(n, {.in_two_files = true, .limit = 10}); }});
   Check({.cost = "peak bytes of a covered query of n hits, 256 KiB for all reads",
-         .n = 25'000,
+         .n = 10'000,
          .bound = AtMost(800'000),
          .measure = [](uint64_t n) { return PeakOfHits(n, {.is_covered = true}); }});
 }

@@ -4,11 +4,17 @@
 #include <cstdlib>
 
 #include "test/interleave/scenarios.h"
+#include "test/support/small_pages.h"
 
 namespace tandem::test {
 namespace {
 
 using Cause = uint64_t CausesMet::*;
+
+struct SmallPages {
+  SmallPages() { UseSmallPages(); }
+};
+BOOST_GLOBAL_FIXTURE(SmallPages);
 
 const bool kIsQuick = std::getenv("TANDEM_QUICK") != nullptr;
 

@@ -12,10 +12,10 @@ namespace {
 using Thread = World::Thread;
 using Threads = std::vector<Thread>;
 
-constexpr Budget kFileBudget{.systematic = 250, .random = 400};
+constexpr Budget kFileBudget{.systematic = 200, .random = 200};
 // Of small ones: all with one preemption, or what chance finds sooner.
 constexpr Budget kOnePreemption{.systematic = 1000, .random = 100};
-constexpr Budget kAtRandom{.systematic = 100, .random = 900};
+constexpr Budget kAtRandom{.systematic = 100, .random = 500};
 
 // A batch that was planned before the index, memstores from before it, and the copies of files.
 EngineScenario AnIndexIsCreatedBesideWritersAndAFlush() {

@@ -11,7 +11,7 @@ namespace {
 
 using Threads = std::vector<World::Thread>;
 
-constexpr Budget kReadBudget{.systematic = 250, .random = 400};
+constexpr Budget kReadBudget{.systematic = 200, .random = 200};
 
 // Each row is a part of its lead.
 EngineScenario MergedScanOnThreads(std::string name, std::function<Threads(World&)> threads) {

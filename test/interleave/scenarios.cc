@@ -14,8 +14,8 @@ using Thread = World::Thread;
 using Threads = std::vector<Thread>;
 
 // Schedules of a scenario in a usual run of the tests.
-constexpr Budget kUsualBudget{.systematic = 1000, .random = 400};
-constexpr Budget kFew{.systematic = 250, .random = 400};  // Of one that has few schedules.
+constexpr Budget kUsualBudget{.systematic = 600, .random = 200};
+constexpr Budget kFew{.systematic = 200, .random = 200};  // Of one that has few schedules.
 
 /// Every batch fills a memstore.
 engine::Tuning SwitchingTuning() {

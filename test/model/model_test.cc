@@ -19,6 +19,7 @@
 #include "test/model/run.h"
 #include "test/model/session.h"
 #include "test/model/session_shrink.h"
+#include "test/support/small_pages.h"
 
 namespace tandem::test {
 namespace {
@@ -26,17 +27,20 @@ namespace {
 constexpr uint64_t kOperationsOfSession = 10'000;
 constexpr size_t kLinesMax = 40;  // Of a record that was cut down.
 
-struct PrintSeed {
-  PrintSeed() { std::cout << "seed: " << Seed() << std::endl; }
+struct Beginning {
+  Beginning() {
+    UseSmallPages();
+    std::cout << "seed: " << Seed() << std::endl;
+  }
 };
-BOOST_GLOBAL_FIXTURE(PrintSeed);
+BOOST_GLOBAL_FIXTURE(Beginning);
 
 struct Case {
   std::string name;
   DiskKind disk = DiskKind::kSimulated;
   std::string parent{};
   uint64_t operations = 0;
-  uint64_t session_operations = kOperationsOfSession;  ///< At most.
+  uint64_t session_operations = kOperationsOfSession;  ///< At most. Fewer make more of them.
 };
 
 /// A file system without a disk below it, where there is one.
@@ -109,8 +113,13 @@ void RunSessions(const Case& test) {
   const bool meets_all = test.operations >= 3 * kOperationsOfSession;
   const auto goes_on = [&] {
     if (counters.operations < test.operations) return true;
-    return meets_all && counters.operations < 6 * test.operations &&
-           !Missing(counters, test.disk).empty();
+    if (!meets_all || counters.operations >= 6 * test.operations) return false;
+    const std::vector<std::string> missing = Missing(counters, test.disk);
+    for (const std::string& what : missing) {
+      std::cout << "note: " << test.name << " goes on after " << counters.operations
+                << " operations: no " << what << std::endl;
+    }
+    return !missing.empty();
   };
   for (uint64_t seed = Seed(); goes_on(); ++seed) {
     const SessionPlan plan = PlanOf(test, seed);
@@ -145,14 +154,16 @@ BOOST_AUTO_TEST_CASE(FilesThroughPosix) {
   RunSessions({.name = "FilesThroughPosix",
                .disk = DiskKind::kPosix,
                .parent = InMemory(),
-               .operations = Operations() * 25 / 100});
+               .operations = Operations() * 25 / 100,
+               .session_operations = kOperationsOfSession / 2});
 }
 
 BOOST_AUTO_TEST_CASE(FilesThroughIoUring) {
   RunSessions({.name = "FilesThroughIoUring",
                .disk = DiskKind::kUring,
                .parent = InMemory(),
-               .operations = Operations() * 25 / 100});
+               .operations = Operations() * 25 / 100,
+               .session_operations = kOperationsOfSession / 2});
 }
 
 // Where syncs are real they take most of the time, so little is done.

@@ -2,7 +2,7 @@
 // again, and when its record is replayed.
 //
 //   TANDEM_SEED=N     the first seed; random otherwise.
-//   TANDEM_TRIALS=N   N times the usual 100 seeds.
+//   TANDEM_TRIALS=N   N times the usual 40 seeds.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <iostream>
@@ -16,7 +16,7 @@
 namespace tandem::test {
 namespace {
 
-constexpr uint64_t kSeeds = 100;
+constexpr uint64_t kSeeds = 40;
 constexpr uint64_t kOperationsEach = 200;
 
 struct Traced {

@@ -1,6 +1,8 @@
 // Doing what a session chose, or what a record says: each action with dice of its own, so that it
 // does the same whatever other actions were cut away.
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "base/status_macros.h"
 #include "engine/transaction_state.h"
@@ -38,6 +40,7 @@ void Session::NoteIn(RunTrace* trace) {
   trace->Add(counters_.Describe());
   trace->Add(store_.executor().due_count());
   trace->Add(store_.executor().delayed_count());
+  // It loads directories of files, as it does where a session chooses what to do by it.
   trace->Add(store_.engine().Info().last_sequence);
   trace->Add(static_cast<uint64_t>(now()));
 }
@@ -205,12 +208,16 @@ Status Session::Write(SessionAction action) {
 
 // What the batch leaves that no unique index allows.
 std::optional<std::string> Session::DuplicatesAfter(const JournalBatch& entry) const {
-  Model after = model_;
+  std::set<std::string> tables;
+  Model after;
   for (const ModelOperation& operation : entry.operations) {
+    const auto& indexes = model_.table(operation.table).indexes;
+    if (std::ranges::none_of(indexes, &IndexOptions::unique)) continue;
+    if (tables.insert(operation.table).second) after.TakeTable(operation.table, model_);
     after.Apply(operation, entry.timestamp, entry.now_micros);
   }
-  for (const ModelOperation& operation : entry.operations) {
-    const auto duplicates = after.Duplicates(operation.table, entry.now_micros);
+  for (const std::string& table : tables) {
+    const auto duplicates = after.Duplicates(table, entry.now_micros);
     if (duplicates.has_value()) return duplicates;
   }
   return std::nullopt;
@@ -222,7 +229,7 @@ void Session::Acknowledge(const SessionAction& action, JournalBatch entry) {
     model_.Apply(operation, entry.timestamp, entry.now_micros);
   }
   if (store_.simulated() == nullptr) return;
-  entry.last_sequence = store_.engine().Info().last_sequence;
+  entry.last_sequence = store_.LastSequence();
   Journal& journal = JournalOf(action);
   const bool surely_writes = entry.surely_writes();
   journal.Append(std::move(entry));
@@ -259,7 +266,7 @@ Status Session::Empty(const SessionAction& action) {
   ++counters_.schema_edits;
   if (!is_truncated) RETURN_IF_ERROR(store_.engine().CreateTable(PlanOf(action.table).options));
   if (store_.simulated() == nullptr) return {};
-  entry.last_sequence = store_.engine().Info().last_sequence;
+  entry.last_sequence = store_.LastSequence();
   logged_->Append(std::move(entry));
   logged_->MarkDurable();
   return {};
@@ -369,7 +376,7 @@ Status Session::RenewFamily(const SessionAction& action) {
     JournalBatch entry;
     entry.emptied = action.table;
     entry.family = family.name;
-    entry.last_sequence = store_.engine().Info().last_sequence;
+    entry.last_sequence = store_.LastSequence();
     logged_->Append(std::move(entry));
     logged_->MarkDurable();
   }
@@ -420,7 +427,7 @@ Status Session::AlterFamily(const SessionAction& action) {
   ++counters_.schema_edits;
   ++counters_.limits_changed;
   if (store_.simulated() == nullptr) return {};
-  entry.last_sequence = store_.engine().Info().last_sequence;
+  entry.last_sequence = store_.LastSequence();
   journal.Append(std::move(entry));
   journal.MarkDurable();
   return {};

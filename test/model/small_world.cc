@@ -163,7 +163,7 @@ void SmallRun::NoteIn(RunTrace* trace, const SmallStep& step) {
   trace->Add(step.Describe());
   trace->Add(counters_.Describe());
   trace->Add(store_.executor().due_count());
-  trace->Add(store_.engine().Info().last_sequence);
+  trace->Add(store_.LastSequence());
 }
 
 void SmallRun::Live(const SmallStep& step) {
@@ -308,7 +308,7 @@ void SmallRun::Write(const SmallStep& step) {
   RequireOk(status, "write");
   entry.timestamp = timestamp;
   entry.now_micros = last_timestamp_ = now();
-  entry.last_sequence = store_.engine().Info().last_sequence;
+  entry.last_sequence = store_.LastSequence();
   model_ = std::move(after);
   const bool surely_writes = entry.surely_writes();
   journal_->Append(std::move(entry));
@@ -336,7 +336,7 @@ void SmallRun::Alter(const SmallStep& step) {
                        entry.altered->ttl_micros == before.ttl_micros;
   if (is_same) return;  // It makes nothing durable.
   entry.now_micros = now();
-  entry.last_sequence = store_.engine().Info().last_sequence;
+  entry.last_sequence = store_.LastSequence();
   model_.AlterFamily("w", *entry.altered, entry.now_micros);
   plan_.options = model_.table("w");
   ++counters_.schema_edits;
@@ -352,7 +352,7 @@ void SmallRun::Truncate() {
   JournalBatch entry;
   entry.emptied = "w";
   entry.now_micros = now();
-  entry.last_sequence = store_.engine().Info().last_sequence;
+  entry.last_sequence = store_.LastSequence();
   journal_->Append(std::move(entry));
   journal_->MarkDurable();
   ++counters_.schema_edits;

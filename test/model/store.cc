@@ -47,6 +47,11 @@ Status Store::Close() {
   return status;
 }
 
+uint64_t Store::LastSequence() {
+  const auto snapshot = engine_->TakeSnapshot();
+  return snapshot.has_value() ? snapshot->sequence() : 0;
+}
+
 void Store::Abandon() {
   engine_.reset();
   executor_.reset();

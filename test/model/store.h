@@ -44,6 +44,8 @@ class Store {
 
   engine::Engine& engine() { return *engine_; }
   bool is_open() const { return engine_ != nullptr; }
+  /// The last operation that is visible. Info describes every table beside it.
+  uint64_t LastSequence();
   ManualClock& clock() { return clock_; }
   InlineExecutor& executor() { return *executor_; }
   base::FileSystem& file_system() { return *file_system_; }

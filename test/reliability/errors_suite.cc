@@ -123,12 +123,12 @@ class ErrorsSuite {
   }
 
   // Every kind of error at every operation, until no more operations are left to fail. In CI one
-  // that happens once at every second operation, one that stays at the others.
+  // that happens once at every fifth operation, one that stays at those before them.
   std::optional<Finding> FindEach(const Workload& workload, BackEnd back_end, size_t thread) {
     for (const FaultKind& kind : FaultKinds()) {
       if (kind.back_end != back_end || (kind.is_for_pairs && !by_hand())) continue;
       for (const bool sticky : {false, true}) {
-        const uint64_t step = by_hand() ? 1 : 2;
+        const uint64_t step = by_hand() ? 1 : 5;
         Fault fault{.kind = &kind, .sticky = sticky};
         if (sticky) fault.at += step - 1;
         for (bool has_struck = true; has_struck && !timer_.is_over(); fault.at += step) {

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "test/reliability/suite.h"
+#include "test/support/small_pages.h"
 #include "tools/tandem/json.h"
 
 namespace tandem::reliability {
@@ -135,4 +136,7 @@ int Run(int argc, char** argv) {
 }  // namespace
 }  // namespace tandem::reliability
 
-int main(int argc, char** argv) { return tandem::reliability::Run(argc, argv); }
+int main(int argc, char** argv) {
+  tandem::test::UseSmallPages();
+  return tandem::reliability::Run(argc, argv);
+}

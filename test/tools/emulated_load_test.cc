@@ -30,7 +30,7 @@ namespace {
 
 uint64_t RowsFrom(const char* text) {
   if (text != nullptr) return std::strtoull(text, nullptr, 10);
-  return std::getenv("TANDEM_QUICK") != nullptr ? 300'000 : 1'000'000;
+  return std::getenv("TANDEM_QUICK") != nullptr ? 250'000 : 500'000;
 }
 
 // TANDEM_EMULATED_ROWS changes it.
@@ -52,9 +52,9 @@ Options OptionsOfLoad() {
   Options options;
   options.create_if_missing = true;
   // Of more rows as much more: as many flushes.
-  const uint64_t millions = std::max<uint64_t>(1, kRows / 1'000'000);
-  options.memory_bytes = millions * (16 << 20);
-  options.region_bytes_max = millions * (4 << 20);
+  const uint64_t size = std::max<uint64_t>(1, kRows / 500'000);
+  options.memory_bytes = size * (8 << 20);
+  options.region_bytes_max = size * (2 << 20);
   return options;
 }
 

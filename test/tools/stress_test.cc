@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(SeedAndCommandComeFirstAndRunsRepeat) {
     for (const char* const name : {"a", "b"}) {
       const std::string path = directory.Path(name + mode);
       const ProgramRun run = RunProgram(
-          {"stress", path, mode, "--seed", "3", "--operations", "900", "--duration", "10m"});
+          {"stress", path, mode, "--seed", "3", "--operations", "300", "--duration", "10m"});
       BOOST_TEST(run.exit_code == 0, run.err);
       BOOST_TEST(run.err.starts_with("tandem: stress: seed 3\ntandem: again with: tandem stress " +
                                      path + " --seed 3 " + mode));
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(SeedAndCommandComeFirstAndRunsRepeat) {
       BOOST_TEST(Figure(again, "trace") == trace);
     }
     const ProgramRun other = RunProgram({"stress", directory.Path("c" + mode), mode, "--seed", "4",
-                                         "--operations", "900", "--duration", "10m"});
+                                         "--operations", "300", "--duration", "10m"});
     BOOST_TEST(other.exit_code == 0, other.err);
     BOOST_TEST(Figure(other, "trace") != trace);
   }

@@ -373,7 +373,7 @@ BOOST_AUTO_TEST_SUITE(reader_random)
 
 BOOST_AUTO_TEST_CASE(SmallWorldsReadAsTheModel) {
   TestRandom random("reader_random/SmallWorldsReadAsTheModel");
-  for (size_t i = 0; i < Trials(1000); ++i) Trial(random, {}).Run();
+  for (size_t i = 0; i < Trials(400); ++i) Trial(random, {}).Run();
 }
 
 BOOST_AUTO_TEST_CASE(WorldsOfManyBlocksReadAsTheModel) {
