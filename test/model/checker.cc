@@ -255,13 +255,9 @@ void Checker::CheckRows(const Moment& moment, const TablePlan& plan, int count) 
     const std::string context = table + ": get " + Shown(key) + Describe(read);
     const auto row = moment.engine->Get(read, table, key);
     RequireOk(row.status(), context);
-    std::vector<ModelRow> expected, found;
-    if (auto seen = moment.model->Get(table, key, ModelReadOf(moment, read))) {
-      expected.push_back(*std::move(seen));
-    }
-    if (row->has_value()) found.emplace_back((*row)->view());
     ++counters_.rows_read;
-    RequireSameRows(expected, found, context);
+    const RowView view = row->has_value() ? (*row)->view() : RowView();
+    RequireRow(moment, table, key, read, row->has_value() ? &view : nullptr, context);
     CheckPinned(moment, table, key, read, &pinned);
     // What it keeps for reads of the same columns knows nothing of their time.
     ReadOptions bounded = read;
@@ -275,11 +271,16 @@ void Checker::CheckPinned(const Moment& moment, const std::string& table, const 
   const std::string context = table + ": get " + Shown(key) + Describe(read) + ", pinned";
   const auto is_there = moment.engine->GetPinned(read, table, key, pinned);
   RequireOk(is_there.status(), context);
+  RequireRow(moment, table, key, read, *is_there ? &pinned->view() : nullptr, context);
+}
+
+void Checker::RequireRow(const Moment& moment, const std::string& table, const std::string& key,
+                         const ReadOptions& read, const RowView* row, const std::string& context) {
   std::vector<ModelRow> expected, found;
   if (auto seen = moment.model->Get(table, key, ModelReadOf(moment, read))) {
     expected.push_back(*std::move(seen));
   }
-  if (*is_there) found.emplace_back(pinned->view());
+  if (row != nullptr) found.emplace_back(*row);
   RequireSameRows(expected, found, context);
 }
 

@@ -73,6 +73,9 @@ class Checker {
   void CheckIndexes(const Moment& moment, const TablePlan& plan);
 
  private:
+  /// Throws Failure unless that is what the read finds of the row; nullptr: nothing.
+  void RequireRow(const Moment& moment, const std::string& table, const std::string& key,
+                  const ReadOptions& read, const RowView* row, const std::string& context);
   /// Reads the row into what another one was read into.
   void CheckPinned(const Moment& moment, const std::string& table, const std::string& key,
                    const ReadOptions& read, PinnedRow* pinned);

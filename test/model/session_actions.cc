@@ -40,7 +40,8 @@ void Session::NoteIn(RunTrace* trace) {
   trace->Add(counters_.Describe());
   trace->Add(store_.executor().due_count());
   trace->Add(store_.executor().delayed_count());
-  // It loads directories of files, as it does where a session chooses what to do by it.
+  // Info reads directories of files. A session that chooses asks it as well, and a replay does not:
+  // asked here after each action, it makes no difference there.
   trace->Add(store_.engine().Info().last_sequence);
   trace->Add(static_cast<uint64_t>(now()));
 }

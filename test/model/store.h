@@ -44,7 +44,7 @@ class Store {
 
   engine::Engine& engine() { return *engine_; }
   bool is_open() const { return engine_ != nullptr; }
-  /// The last operation that is visible. Info describes every table beside it.
+  /// The last operation that is visible; Info says it, too, but describes every table.
   uint64_t LastSequence();
   ManualClock& clock() { return clock_; }
   InlineExecutor& executor() { return *executor_; }

@@ -123,7 +123,7 @@ class ErrorsSuite {
   }
 
   // Every kind of error at every operation, until no more operations are left to fail. In CI one
-  // that happens once at every fifth operation, one that stays at those before them.
+  // that happens once at every fifth operation, one that stays at the operation before it.
   std::optional<Finding> FindEach(const Workload& workload, BackEnd back_end, size_t thread) {
     for (const FaultKind& kind : FaultKinds()) {
       if (kind.back_end != back_end || (kind.is_for_pairs && !by_hand())) continue;

@@ -5,8 +5,8 @@
 
 namespace tandem::test {
 
-/// From here on the process gets no huge pages, each of which is cleared for a few KB: a seventh of
-/// the time of such a program.
+/// The process gets no huge pages from here on. Clearing one for each database of a few KB takes a
+/// seventh of the time of such a program.
 inline void UseSmallPages() { (void)prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
 
 }  // namespace tandem::test

@@ -90,7 +90,7 @@ std::string WithoutWhatIsMissing(const std::string& text) {
 
 std::string ForThisPlace(std::string text, const TemporaryDirectory& place) {
   ReplaceAll(&text, "/tmp/", place.Path(""));
-  ReplaceAll(&text, "--keys 100000000", "--keys 1000000");  // That takes a minute.
+  ReplaceAll(&text, "--keys 100000000", "--keys 1000000");  // So many take a minute.
   return text;
 }
 

@@ -4,6 +4,8 @@
 # inlines what a unit calls once (docs/decisions/0083-files-of-a-folder-are-compiled-together.md).
 # With a sanitizer nothing is measured, and the whole library is compiled in groups.
 GROUP ?= 8
+# Of engine/ itself these are hot.
+HOT = $(patsubst %,engine/%.cc,database reads writes prepared_query observed_calls row_space)
 COLD = engine/ $(patsubst %,engine/%/,advice backup jobs runtime salvage split_keys storage verify)
 GROUPED_FOLDERS = $(sort $(dir $(call files,tools test $(wildcard test/*) $(if $(SANITIZE),$(LIBRARY)),cc)) $(COLD))
 
@@ -13,8 +15,8 @@ ALONE = %/main.cc test/fuzz/% tools/tandem/json.cc tools/tandem/command_line.cc 
   $(patsubst %,tools/row_keys/%.cc,router simulation skew) $(patsubst %,tools/emulator/%.cc,log region sample store) \
   $(patsubst %,test/%.cc,growth/growth engine/test_engine engine/read_world reliability/wrapped_calls \
     support/script_runner interleave/instrumented interleave/fiber interleave/interpose) \
-  format/json_scalar.cc $(patsubst %,engine/%.cc,database reads writes prepared_query observed_calls row_space \
-    advice/section_sizes storage/snapshot_record counting/offset_in_order group/counted_groups jobs/bulk_sorter predicate/bound predicate/field_ranges read/covered_rows)
+  $(HOT) format/json_scalar.cc $(patsubst %,engine/%.cc,advice/section_sizes storage/snapshot_record \
+    counting/offset_in_order group/counted_groups jobs/bulk_sorter predicate/bound predicate/field_ranges read/covered_rows)
 alone = $(patsubst %.cc,$(BUILD)/obj/%.o,$(1))
 # $(call objects,FILES): those that they are in.
 objects = $(sort $(foreach file,$(1),$(or $(object_of_$(file)),$(call alone,$(file)))))
