@@ -106,12 +106,20 @@ uint64_t RoaringHeadersMax(uint32_t row_count);
                                      std::vector<ListChunk>* chunks);
 [[nodiscard]] bool ReadRoaringChunks(ListBounds bounds, uint64_t size_bytes, std::string_view front,
                                      std::vector<ListChunk>* chunks);
-/// Appends the ordinals of a chunk, ascending. False: the bytes are not exactly those of such a
-/// chunk.
+/// Appends the ordinals of a chunk, ascending: of a block all, of a container the wanted ones.
+/// False: the bytes are not exactly those of such a chunk. A container without room for a wanted
+/// ordinal is not looked at. Requires: a container begins below bounds.row_count.
+[[nodiscard]] bool ReadBlockedChunks(ListBounds bounds, uint64_t size_bytes, std::string_view front,
+                                     std::vector<ListChunk>* chunks);
+[[nodiscard]] bool ReadRoaringChunks(ListBounds bounds, uint64_t size_bytes, std::string_view front,
+                                     std::vector<ListChunk>* chunks);
+/// Appends the ordinals of a chunk, ascending: of a block all, of a container the wanted ones.
+/// False: the bytes are not exactly those of such a chunk; one of no wanted container is
+/// is not looked at. Requires: a container begins below bounds.row_count.
 [[nodiscard]] bool ReadBlockedChunk(const ListChunk& chunk, std::string_view bytes,
                                     std::vector<uint32_t>* out);
-[[nodiscard]] bool ReadRoaringChunk(const ListChunk& chunk, std::string_view bytes,
-                                    std::vector<uint32_t>* out);
+[[nodiscard]] bool ReadRoaringChunk(const ListChunk& chunk, ListBounds bounds,
+                                    std::string_view bytes, std::vector<uint32_t>* out);
 /// Whether a container of no runs has the ordinal. Requires: the bytes have the size of such a
 /// container (RoaringChunkBytes).
 bool RoaringChunkHas(const ListChunk& chunk, std::string_view bytes, uint32_t ordinal);

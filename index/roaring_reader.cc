@@ -7,6 +7,7 @@
 // 3. With cookie 12346, or from four containers on, the offset u32 of each container.
 // 4. The containers: runs as u16 count and pairs of first u16, length - 1 u16; else an array of u16
 //    when the cardinality is at most 4,096; else a bitset of 65,536 bits.
+#include <algorithm>
 #include <bit>
 
 #include "index/postings.h"
@@ -19,25 +20,7 @@ constexpr uint32_t kCookieWithRuns = 12347;
 constexpr uint32_t kContainerRows = 65'536;
 constexpr uint32_t kArrayRowsMax = 4'096;
 constexpr uint32_t kOffsetsFrom = 4;  // Containers, with kCookieWithRuns.
-constexpr size_t kBitsetWords = kContainerRows / 64;
-
-// Appends ordinals to a buffer sized for exactly the expected number.
-class OrdinalSink {
- public:
-  explicit OrdinalSink(std::span<uint32_t> room) : room_(room) {}
-
-  size_t left() const { return room_.size() - used_; }
-  // Requires: left() > 0 for Put, left() >= count for PutRun.
-  void Put(uint32_t ordinal) { room_[used_++] = ordinal; }
-  void PutRun(uint32_t first, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) room_[used_ + i] = first + i;
-    used_ += count;
-  }
-
- private:
-  std::span<uint32_t> room_;
-  size_t used_ = 0;
-};
+constexpr uint32_t kBitsetWords = kContainerRows / 64;
 
 struct Container {
   uint32_t base = 0;  // The smallest ordinal that it can hold.
@@ -45,58 +28,112 @@ struct Container {
   bool of_runs = false;
 };
 
-bool ReadArray(const Container& container, ByteReader* reader, OrdinalSink* sink) {
+// What is read of a container, counted from its base.
+struct ContainerBounds {
+  uint32_t rows = kContainerRows;  // Every ordinal is below it.
+  uint32_t low = 0;                // Wanted are those from here on,
+  uint32_t high = kContainerRows;  // and below.
+};
+
+bool AppendFromArray(const Container& container, const ContainerBounds& bounds, ByteReader* reader,
+                     std::vector<uint32_t>* out) {
   const std::string_view values = reader->Bytes(size_t{container.count} * 2);
   if (!reader->ok()) return false;
+  const size_t before = out->size();
+  out->resize(before + container.count);
+  uint32_t* end = out->data() + before;
   uint32_t next = 0;
   for (uint32_t i = 0; i < container.count; ++i) {
     const uint32_t value = LoadAt<uint16_t>(values, size_t{i} * 2);
     if (value < next) return false;
     next = value + 1;
-    sink->Put(container.base + value);
+    *end = container.base + value;
+    end += value >= bounds.low && value < bounds.high ? 1 : 0;
   }
-  return true;
+  out->resize(static_cast<size_t>(end - out->data()));
+  return next <= bounds.rows;
 }
 
-bool ReadBitset(const Container& container, ByteReader* reader, OrdinalSink* sink) {
-  const std::string_view words = reader->Bytes(kBitsetWords * 8);
-  if (!reader->ok()) return false;
+// The ones of a word, without a call where the processor's own count may not be used.
+uint32_t OnesOf(uint64_t word) {
+  word -= (word >> 1) & 0x5555'5555'5555'5555;
+  word = (word & 0x3333'3333'3333'3333) + ((word >> 2) & 0x3333'3333'3333'3333);
+  word = (word + (word >> 4)) & 0x0f0f'0f0f'0f0f'0f0f;
+  return static_cast<uint32_t>((word * 0x0101'0101'0101'0101) >> 56);
+}
+
+// The word without its bits below `low` and from `high` on, both counted from the word's first.
+uint64_t BitsWithin(uint64_t word, uint32_t low, uint32_t high) {
+  if (low > 0) word &= ~uint64_t{0} << low;
+  if (high < 64) word &= ~(~uint64_t{0} << high);
+  return word;
+}
+
+uint64_t WordAt(std::string_view bitset, uint32_t i) {
+  return LoadAt<uint64_t>(bitset, size_t{i} * 8);
+}
+
+uint32_t CountOnes(std::string_view bitset, uint32_t first_word, uint32_t past_word) {
   uint32_t ones = 0;
-  for (size_t i = 0; i < kBitsetWords; ++i) {
-    ones += static_cast<uint32_t>(std::popcount(LoadAt<uint64_t>(words, i * 8)));
-  }
-  if (ones != container.count) return false;
-  for (size_t i = 0; i < kBitsetWords; ++i) {
-    const uint32_t base = container.base + static_cast<uint32_t>(i * 64);
-    for (uint64_t word = LoadAt<uint64_t>(words, i * 8); word != 0; word &= word - 1) {
-      sink->Put(base + static_cast<uint32_t>(std::countr_zero(word)));
+  for (uint32_t i = first_word; i < past_word; ++i) ones += OnesOf(WordAt(bitset, i));
+  return ones;
+}
+
+bool HasOnesFrom(std::string_view bitset, uint32_t row) {
+  if (row == kContainerRows) return false;
+  uint64_t ones = BitsWithin(WordAt(bitset, row / 64), row % 64, 64);
+  for (uint32_t i = row / 64 + 1; i < kBitsetWords; ++i) ones |= WordAt(bitset, i);
+  return ones != 0;
+}
+
+bool AppendFromBitset(const Container& container, const ContainerBounds& bounds, ByteReader* reader,
+                      std::vector<uint32_t>* out) {
+  const std::string_view bitset = reader->Bytes(size_t{kBitsetWords} * 8);
+  if (!reader->ok() || HasOnesFrom(bitset, bounds.rows)) return false;
+  const uint32_t first = bounds.low / 64, past = (bounds.high + 63) / 64;
+  const uint32_t within = CountOnes(bitset, first, past);
+  const uint32_t without = CountOnes(bitset, 0, first) + CountOnes(bitset, past, kBitsetWords);
+  if (within + without != container.count) return false;
+  const size_t before = out->size();
+  out->resize(before + within);
+  uint32_t* end = out->data() + before;
+  for (uint32_t i = first; i < past; ++i) {
+    const uint32_t begin = i * 64;
+    uint64_t word = WordAt(bitset, i);
+    if (begin < bounds.low || begin + 64 > bounds.high) {
+      word = BitsWithin(word, bounds.low > begin ? bounds.low - begin : 0, bounds.high - begin);
+    }
+    for (; word != 0; word &= word - 1) {
+      *end++ = container.base + begin + static_cast<uint32_t>(std::countr_zero(word));
     }
   }
+  out->resize(static_cast<size_t>(end - out->data()));
   return true;
 }
 
-bool ReadRuns(const Container& container, ByteReader* reader, OrdinalSink* sink) {
+bool AppendFromRuns(const Container& container, const ContainerBounds& bounds, ByteReader* reader,
+                    std::vector<uint32_t>* out) {
   const uint32_t runs = reader->U16();
   uint32_t next = 0;
   uint32_t left = container.count;
   for (uint32_t i = 0; i < runs; ++i) {
     const uint32_t first = reader->U16();
     const uint32_t count = uint32_t{reader->U16()} + 1;
-    if (!reader->ok() || first < next || first + count > kContainerRows || count > left) {
-      return false;
-    }
-    sink->PutRun(container.base + first, count);
+    if (!reader->ok() || first < next || first + count > bounds.rows || count > left) return false;
     next = first + count;
     left -= count;
+    const uint32_t end = std::min(next, bounds.high);
+    for (uint32_t j = std::max(first, bounds.low); j < end; ++j) out->push_back(container.base + j);
   }
   return reader->ok() && left == 0;
 }
 
-bool ReadContainer(const Container& container, ByteReader* reader, OrdinalSink* sink) {
-  if (container.count > sink->left()) return false;
-  if (container.of_runs) return ReadRuns(container, reader, sink);
-  if (container.count <= kArrayRowsMax) return ReadArray(container, reader, sink);
-  return ReadBitset(container, reader, sink);
+// Reads and checks a container, and appends those of its ordinals that are wanted.
+bool AppendFromContainer(const Container& container, const ContainerBounds& bounds,
+                         ByteReader* reader, std::vector<uint32_t>* out) {
+  if (container.of_runs) return AppendFromRuns(container, bounds, reader, out);
+  if (container.count <= kArrayRowsMax) return AppendFromArray(container, bounds, reader, out);
+  return AppendFromBitset(container, bounds, reader, out);
 }
 
 // Skips a container without decoding its ordinals.
@@ -106,26 +143,23 @@ void SkipContainer(const Container& container, ByteReader* reader) {
   } else if (container.count <= kArrayRowsMax) {
     reader->Skip(size_t{container.count} * 2);
   } else {
-    reader->Skip(kBitsetWords * 8);
+    reader->Skip(size_t{kBitsetWords} * 8);
   }
 }
 
-// Appends the container's wanted ordinals.
+bool IsWanted(const Container& container, OrdinalRange wanted) {
+  return container.base < wanted.high && uint64_t{container.base} + kContainerRows > wanted.low;
+}
+
+// Appends the container's wanted ordinals. Requires: it may have some, and begins below the rows of
+// the file.
 bool ReadWanted(const Container& container, ListBounds bounds, ByteReader* reader,
                 std::vector<uint32_t>* out) {
-  const uint64_t end = uint64_t{container.base} + kContainerRows;
-  if (container.base >= bounds.wanted.high || end <= bounds.wanted.low) {
-    SkipContainer(container, reader);
-    return reader->ok();
-  }
-  const size_t before = out->size();
-  out->resize(before + container.count);
-  OrdinalSink sink(std::span<uint32_t>(*out).subspan(before));
-  if (!ReadContainer(container, reader, &sink) || sink.left() != 0) return false;
-  if (out->back() >= bounds.row_count) return false;
-  const bool is_edge = container.base < bounds.wanted.low || end > bounds.wanted.high;
-  if (is_edge) KeepWanted(bounds.wanted, before, out);
-  return true;
+  ContainerBounds here;
+  here.rows = std::min(kContainerRows, bounds.row_count - container.base);
+  here.low = std::max(bounds.wanted.low, container.base) - container.base;
+  here.high = std::min(kContainerRows, bounds.wanted.high - container.base);
+  return AppendFromContainer(container, here, reader, out);
 }
 
 // The headers of all containers. `offsets` is empty when there are none.
@@ -194,7 +228,7 @@ bool ReadRoaringChunks(ListBounds bounds, uint64_t size_bytes, std::string_view 
 }
 
 uint64_t RoaringChunkBytes(const ListChunk& chunk) {
-  return chunk.count <= kArrayRowsMax ? uint64_t{chunk.count} * 2 : kBitsetWords * 8;
+  return chunk.count <= kArrayRowsMax ? uint64_t{chunk.count} * 2 : uint64_t{kBitsetWords} * 8;
 }
 
 bool RoaringChunkHas(const ListChunk& chunk, std::string_view bytes, uint32_t ordinal) {
@@ -209,13 +243,12 @@ bool RoaringChunkHas(const ListChunk& chunk, std::string_view bytes, uint32_t or
   return LoadAt<uint16_t>(bytes, size_t{low} * 2) == sought;
 }
 
-bool ReadRoaringChunk(const ListChunk& chunk, std::string_view bytes, std::vector<uint32_t>* out) {
+bool ReadRoaringChunk(const ListChunk& chunk, ListBounds bounds, std::string_view bytes,
+                      std::vector<uint32_t>* out) {
   const Container container{.base = chunk.low, .count = chunk.count, .of_runs = chunk.of_runs};
-  const size_t before = out->size();
-  out->resize(before + chunk.count);
-  OrdinalSink sink(std::span<uint32_t>(*out).subspan(before));
+  if (!IsWanted(container, bounds.wanted)) return true;
   ByteReader reader(bytes);
-  return ReadContainer(container, &reader, &sink) && sink.left() == 0 && reader.done();
+  return ReadWanted(container, bounds, &reader, out) && reader.done();
 }
 
 bool ReadRoaringList(ListBounds bounds, std::string_view bytes, std::vector<uint32_t>* out) {
@@ -234,7 +267,11 @@ bool ReadRoaringList(ListBounds bounds, std::string_view bytes, std::vector<uint
     if (container.base < next_base || !placed) return false;
     count += container.count;
     if (count > bounds.count || container.base >= bounds.row_count) return false;
-    if (!ReadWanted(container, bounds, &reader, out)) return false;
+    if (!IsWanted(container, bounds.wanted)) {
+      SkipContainer(container, &reader);
+    } else if (!ReadWanted(container, bounds, &reader, out)) {
+      return false;
+    }
     next_base = uint64_t{container.base} + kContainerRows;
   }
   return reader.done() && count == bounds.count && count > 0;

@@ -35,11 +35,11 @@ Result<ValueOrdinals> ValueOrdinals::Open(const ListPlace& place, ListBounds bou
   const bool has_chunks = place.form == ListForm::kBlocked
                               ? ReadBlockedChunks(bounds, place.size_bytes, front, &list.chunks_)
                               : ReadRoaringChunks(bounds, place.size_bytes, front, &list.chunks_);
+  bounds.wanted = {};
   if (!has_chunks) {
     // A Roaring list without offsets, or a broken one.
     std::vector<uint32_t> ordinals;
     ASSIGN_OR_RETURN(const std::string_view all, read(0, place.size_bytes));
-    bounds.wanted = {};
     const bool is_read =
         place.form == ListForm::kRoaring && ReadRoaringList(bounds, all, &ordinals);
     return is_read ? Result<ValueOrdinals>(ValueOrdinals(std::move(ordinals))) : broken();
@@ -59,8 +59,9 @@ Status ValueOrdinals::Load(size_t number) {
   const ListChunk& chunk = chunks_[number];
   ASSIGN_OR_RETURN(const std::string_view bytes, read_(chunk.offset, chunk.size_bytes));
   ordinals_.clear();
-  const bool is_read = form_ == ListForm::kBlocked ? ReadBlockedChunk(chunk, bytes, &ordinals_)
-                                                   : ReadRoaringChunk(chunk, bytes, &ordinals_);
+  const bool is_read = form_ == ListForm::kBlocked
+                           ? ReadBlockedChunk(chunk, bytes, &ordinals_)
+                           : ReadRoaringChunk(chunk, bounds_, bytes, &ordinals_);
   if (!is_read) return broken_();
   // The decoders have checked that they ascend.
   const bool is_last = number + 1 == chunks_.size();
@@ -92,9 +93,22 @@ Result<uint32_t> ValueOrdinals::At(uint32_t rank) {
   return ordinals_[rank - chunks_[chunk].before];
 }
 
+// Decodes what is wanted of a container straight into `*out`. False: it is not one, or is loaded.
+Result<bool> ValueOrdinals::AppendPart(size_t number, OrdinalRange rows,
+                                       std::vector<uint32_t>* out) {
+  if (form_ != ListForm::kRoaring || number == loaded_) return false;
+  const ListChunk& chunk = chunks_[number];
+  ASSIGN_OR_RETURN(const std::string_view bytes, read_(chunk.offset, chunk.size_bytes));
+  ListBounds bounds = bounds_;
+  bounds.wanted = rows;
+  return ReadRoaringChunk(chunk, bounds, bytes, out) ? Result<bool>(true) : broken_();
+}
+
 Status ValueOrdinals::Append(OrdinalRange rows, std::vector<uint32_t>* out) {
   if (chunks_.empty() || rows.low >= rows.high) return {};
   for (size_t i = ChunkOf(rows.low); i < chunks_.size() && chunks_[i].low < rows.high; ++i) {
+    ASSIGN_OR_RETURN(const bool is_done, AppendPart(i, rows, out));
+    if (is_done) continue;
     RETURN_IF_ERROR(Load(i));
     const size_t before = out->size();
     out->insert(out->end(), ordinals_.begin(), ordinals_.end());

@@ -46,6 +46,7 @@ class ValueOrdinals {
 
  private:
   Status Load(size_t chunk);
+  Result<bool> AppendPart(size_t chunk, OrdinalRange rows, std::vector<uint32_t>* out);
   Result<bool> AppendByBits(size_t chunk, std::span<const uint32_t> sought,
                             std::vector<uint32_t>* out);
   size_t ChunkOf(uint32_t ordinal) const;
