@@ -3,14 +3,12 @@
 // known to match, the columns that decide are decoded first.
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "base/status_macros.h"
-#include "engine/predicate/plain_filter.h"
 #include "engine/read/row_iterator.h"
 #include "engine/read/row_walk.h"
+#include "engine/read/single_source_filter.h"
 
 namespace tandem::engine {
 namespace {
@@ -23,11 +21,10 @@ class FileIterator final : public RowIterator {
         source_(source),
         candidates_(std::move(candidates).value_or(FileCandidates())),
         walk_(context, source, candidates_.decided),
-        filters_(context->predicate.has_value() && !candidates_.decided &&
-                 context->meter == nullptr),
+        filters_(Filters(*context, candidates_.decided)),
         returns_plain_(ReturnsPlain(*context, candidates_.decided || filters_)) {
+    if (filters_) filter_.emplace(context, &walk_);
     locations_.files.push_back({source.file, 0});
-    if (filters_) Decide(context->predicate->root());
     if (candidates.has_value()) {
       walk_.Start(candidates_.ordinals);
     } else {
@@ -49,31 +46,13 @@ class FileIterator final : public RowIterator {
     return found_;
   }
 
-  void Decide(const BoundNode& root) {
-    walk_.AddMatched();
-    decides_by_key_ = AsksRowKey(root);
-    const format::DataSection* const only = walk_.only_family();
-    if (only != nullptr) plain_filter_ = PlainFilter::Of(root, only->family());
-    if (!plain_filter_.has_value()) return;
-    walk_.DecidePlain(plain_filter_->columns());
-    values_.resize(plain_filter_->columns().size());
-  }
-
   // False: the row does not match. Sets `matches_` where it is certain that it does.
   Result<bool> MayMatch() {
     matches_ = false;
     if (!source_.MayBeSingleSource(walk_.ordinal())) return true;
-    if (plain_filter_.has_value() && walk_.FindPlain(values_)) {
-      return matches_ = plain_filter_->Matches(values_);
-    }
-    if (!decides_) walk_.Decide(context_->predicate->Columns());
-    decides_ = true;
-    deciding_.clear();
-    ASSIGN_OR_RETURN(const bool is_known, walk_.AppendDeciding(&deciding_));
-    if (!is_known) return true;
-    if (decides_by_key_) RETURN_IF_ERROR(walk_.Key(&key_));
-    ASSIGN_OR_RETURN(matches_, context_->predicate->Matches(key_, deciding_));
-    return matches_;
+    ASSIGN_OR_RETURN(const bool may_match, filter_->MayMatch());
+    matches_ = filter_->is_certain();
+    return may_match;
   }
 
   bool Take(size_t rows_max, format::RowBatch* batch) override {
@@ -99,16 +78,10 @@ class FileIterator final : public RowIterator {
   FileCandidates candidates_;
   RowWalk walk_;
   const bool filters_;  // Rows that do not match are passed over by Find.
+  std::optional<SingleSourceFilter> filter_;
   const bool returns_plain_;
-  bool decides_by_key_ = false;
   bool found_ = false;    // The walk is at a row that was neither taken nor read.
   bool matches_ = false;  // That row, if it is single-source.
-  // Of rows that are not plain; their columns are found for the first of them.
-  bool decides_ = false;
-  std::vector<format::Cell> deciding_;
-  // Of rows that are plain, where the predicate allows it.
-  std::optional<PlainFilter> plain_filter_;
-  std::vector<std::string_view> values_;
 };
 
 }  // namespace

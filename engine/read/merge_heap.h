@@ -18,6 +18,12 @@ class MergeHeap {
   bool empty() const { return sources_.empty(); }
   /// The source that comes first. Requires: !empty().
   Source* top() const { return sources_.front(); }
+  /// The source that comes after top(), nullptr if there is no other. Requires: !empty().
+  Source* second() const {
+    if (sources_.size() < 2) return nullptr;
+    const bool is_last = sources_.size() > 2 && is_after_(sources_[1], sources_[2]);
+    return sources_[is_last ? 2 : 1];
+  }
   /// Whether `equal(top, other)` holds for no other source that may come next. Requires: !empty();
   /// sources for which it holds are neither after one another.
   template <typename Equal>

@@ -18,10 +18,11 @@ class MergingIterator final : public RowIterator {
   MergingIterator(ReadContext* context, const Cluster& cluster, bool reverse)
       : RowIterator(context),
         reverse_(reverse),
-        returns_plain_(ReturnsPlain(*context, /*decided=*/false)),
+        filters_(Filters(*context, /*decided=*/false)),
+        returns_plain_(ReturnsPlain(*context, /*decided=*/filters_)),
         heap_(ComesAfter{reverse}) {
     for (const FileSource& source : cluster.files) {
-      scans_.push_back(NewFileScan(context, source, reverse));
+      scans_.push_back(NewFileScan(context, source, reverse, filters_));
       waiting_.push_back({scans_.back().get(), reverse ? source.max_key() : source.min_key()});
     }
     // The next one to begin is the last.
@@ -68,6 +69,15 @@ class MergingIterator final : public RowIterator {
     return {};
   }
 
+  // Before which key no source but the one on top has a row after that one's; nullopt: none has
+  // any. Requires: forward.
+  std::optional<std::string_view> NextElsewhere() const {
+    const SourceScan* const second = heap_.second();
+    if (waiting_.empty()) return second == nullptr ? std::nullopt : std::optional(second->key());
+    const std::string_view bound = waiting_.back().bound;
+    return second == nullptr ? bound : std::min(bound, second->key());
+  }
+
   // Whether the row on top is in that source alone.
   bool IsAlone() const {
     return heap_.IsTopAlone(
@@ -76,16 +86,60 @@ class MergingIterator final : public RowIterator {
 
   Result<bool> Find() override {
     for (SourceScan* scan : std::exchange(begins_at_once_, {})) RETURN_IF_ERROR(Start(scan));
-    if (std::exchange(top_is_taken_, false)) RETURN_IF_ERROR(Advance());
-    RETURN_IF_ERROR(BeginWaiting());
-    return !heap_.empty();
+    for (; taken_ > 0; --taken_) RETURN_IF_ERROR(Advance());
+    while (true) {
+      RETURN_IF_ERROR(BeginWaiting());
+      if (heap_.empty()) return false;
+      SourceScan* const top = heap_.top();
+      if (!filters_ || !IsAlone() || !top->MayBeSingleSource()) return true;
+      ASSIGN_OR_RETURN(const bool may_match, top->MayMatch());
+      if (may_match) return true;
+      RETURN_IF_ERROR(context_->CheckGoOn());
+      RETURN_IF_ERROR(reverse_ ? top->Next() : top->NextMatch(NextElsewhere()));
+      Replace(top);
+    }
   }
 
-  bool Take(size_t /*rows_max*/, format::RowBatch* batch) override {
-    top_is_taken_ = returns_plain_ && IsAlone() && heap_.top()->MayBeSingleSource() &&
-                    heap_.top()->AddPlain(batch);
-    context_->counters.single_source_by_key += top_is_taken_;
-    return top_is_taken_;
+  bool Take(size_t rows_max, format::RowBatch* batch) override {
+    if (!returns_plain_) return false;
+    if (filters_) return TakeMatch(batch);
+    return IsAlone() ? TakePlain(rows_max, batch) : TakeUpdated(batch);
+  }
+
+  // Takes a row that Find has found to match.
+  bool TakeMatch(format::RowBatch* batch) {
+    SourceScan* const top = heap_.top();
+    if (!IsAlone() || !top->MayBeSingleSource() || !top->is_match()) return false;
+    if (!top->AddPlain(batch)) return false;
+    taken_ = 1;
+    ++context_->counters.single_source_by_key;
+    return true;
+  }
+
+  bool TakePlain(size_t rows_max, format::RowBatch* batch) {
+    SourceScan* const top = heap_.top();
+    const bool is_next_of_last = top == std::exchange(last_taken_, nullptr);
+    if (!top->MayBeSingleSource() || !top->AddPlain(batch)) return false;
+    taken_ = 1;
+    last_taken_ = top;
+    ++context_->counters.single_source_by_key;
+    if (is_next_of_last && !reverse_) {
+      context_->counters.single_source_by_key += top->AddPlainRun(rows_max, NextElsewhere(), batch);
+    }
+    return true;
+  }
+
+  // Takes the usual row that is updated: in one file, and in the memstore that is all there is
+  // beside it.
+  bool TakeUpdated(format::RowBatch* batch) {
+    last_taken_ = nullptr;
+    if (scans_.size() != 2) return false;
+    const MemRow* const newer = scans_[1]->memstore_row();
+    if (newer == nullptr || !scans_[0]->MayBeSingleSource()) return false;
+    if (!scans_[0]->AddUpdated(newer, &row_, batch)) return false;
+    taken_ = 2;
+    ++context_->counters.merged;
+    return true;
   }
 
   Result<bool> Read() override {
@@ -93,6 +147,7 @@ class MergingIterator final : public RowIterator {
     locations_.Clear();
     key_.assign(heap_.top()->key());
     const bool single_source = IsAlone() && heap_.top()->MayBeSingleSource();
+    const bool is_match = single_source && heap_.top()->is_match();
     ++(single_source ? context_->counters.single_source_by_key : context_->counters.merged);
     do {
       SourceScan* scan = heap_.top();
@@ -101,19 +156,25 @@ class MergingIterator final : public RowIterator {
       scan->Hold();
       RETURN_IF_ERROR(Advance());
     } while (!single_source && !heap_.empty() && heap_.top()->key() == key_);
-    return Accept(single_source, /*decided=*/false);
+    return Accept(single_source, is_match);
   }
 
   // Moves the source on top.
   Status Advance() {
-    RETURN_IF_ERROR(heap_.top()->Next());
-    heap_.top()->valid() ? heap_.Replay() : heap_.Pop();
+    SourceScan* const top = heap_.top();
+    RETURN_IF_ERROR(top->Next());
+    Replace(top);
     return {};
   }
+  // After `top`, which was on top, has moved.
+  void Replace(const SourceScan* top) { top->valid() ? heap_.Replay() : heap_.Pop(); }
 
   bool reverse_;
+  const bool filters_;  // Rows that do not match are passed over by Find.
   const bool returns_plain_;
-  bool top_is_taken_ = false;  // The heap is as it was before.
+  size_t taken_ = 0;  // Sources, from the top on, whose row was taken before they have moved.
+  // The one of the last row, if that was taken: where two in a row come from one source more may.
+  const SourceScan* last_taken_ = nullptr;
   std::vector<std::unique_ptr<SourceScan>> scans_;
   std::vector<SourceScan*> begins_at_once_;
   std::vector<Waiting> waiting_;

@@ -55,6 +55,15 @@ void RowBuilder::Append(const MemRow* row) {
   AddRun(static_cast<size_t>(first));
 }
 
+bool RowBuilder::GatherPuts(const MemRow* row, format::FamilyId family) {
+  if (!shows_newest_puts()) return false;
+  Begin();
+  Append(row);
+  return trees_.empty() && std::ranges::all_of(gathered_, [family](const format::Cell& cell) {
+           return cell.family == family && cell.kind == format::CellKind::kPut;
+         });
+}
+
 // The cells from `first` on are sorted. The families of a file come one after the other and are one
 // run.
 void RowBuilder::AddRun(size_t first) {
@@ -81,7 +90,7 @@ Status RowBuilder::AppendWide(const format::DataSection& data, const format::Row
 
 void RowBuilder::Merge() {
   merged_.clear();
-  has_one_version_ = may_merge_puts_ && !schema_.point.is_bounded() && MergePuts();
+  has_one_version_ = shows_newest_puts() && MergePuts();
   if (!has_one_version_) {
     if (!trees_.empty()) MergeTrees();
     Sort();

@@ -47,6 +47,9 @@ class RowBuilder {
   /// Appends the row's recent cells in a memstore, of the decoded families. Merge adds what the
   /// read needs of its older cells.
   void Append(const MemRow* row);
+  /// Gathers nothing but Puts of the row in a memstore, of a family that is the only decoded one,
+  /// by CellLess. False: the row has others, or the newest Put of a column is not what is shown.
+  bool GatherPuts(const MemRow* row, format::FamilyId family);
   /// Appends the row's cells in one family of a file: those of `wanted`, or of a wide row those
   /// that are named. Errors: kCorruption, kIoError.
   Status Append(const format::DataSection& data, const format::RowBlockRef& rows, uint32_t slot,
@@ -96,6 +99,8 @@ class RowBuilder {
   void Sort();
   void AddRun(size_t first);
   bool MergePuts();
+  /// Of Puts alone the newest of each column is what the read shows.
+  bool shows_newest_puts() const { return may_merge_puts_ && !schema_.point.is_bounded(); }
   /// Calls `use(cell)` for each cell that is returned.
   template <typename Use>
   void ForEachReturned(Use&& use);

@@ -75,6 +75,10 @@ class RowIterator {
   static bool ReturnsPlain(const ReadContext& context, bool decided) {
     return (decided || !context.predicate.has_value()) && context.schema.ReturnsAllDecoded(decided);
   }
+  /// Whether rows that do not match are passed over before they are decoded. `decided`: as above.
+  static bool Filters(const ReadContext& context, bool decided) {
+    return context.predicate.has_value() && !decided && context.meter == nullptr;
+  }
   /// Gathers the row `key_` from the memstores of the cluster. `known`, if not nullptr, is the row
   /// in one of them.
   void GatherMemstores(const Cluster& cluster, const MemRow* known);

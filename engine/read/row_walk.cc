@@ -215,16 +215,28 @@ bool RowWalk::AddPlain(format::RowBatch* batch) const {
   return batch->End(is_plain, needs_cells);
 }
 
-void RowWalk::AddPlainRun(size_t rows_max, format::RowBatch* batch) {
-  if (only_ == nullptr || !only_->columns.plain.has_value()) return;
+bool RowWalk::AddUpdated(const MemRow* newer, RowBuilder* row, format::RowBatch* batch) const {
+  if (only_ == nullptr || !only_->columns.plain.has_value() || only_->rows->is_wide()) return false;
+  if (!row->GatherPuts(newer, only_->data->family())) return false;
+  const std::string_view key = Memstore::Key(newer);
+  const Result<bool> is_key = only_->rows->KeyEquals(only_->slot, key);
+  if (!is_key.has_value() || !*is_key) return false;
+  return batch->AddUpdated(only_->rows, only_->slot, *only_->columns.plain, only_->family, key,
+                           *row->gathered(), context_->schema.needs_cells);
+}
+
+uint32_t RowWalk::AddPlainRun(size_t rows_max, format::RowBatch* batch,
+                              std::optional<std::string_view> bound) {
+  if (only_ == nullptr || !only_->columns.plain.has_value()) return 0;
   const format::RowBlock& block = *only_->rows;
+  const uint32_t end = SlotsEnd(bound);
   const format::RowBlock* const next = only_->walk.PeekOfRange();
   const bool needs_cells = context_->schema.needs_cells;
   const uint32_t begin = at_;
   for (; at_ < count_ && batch->size() < rows_max && !batch->is_full(); ++at_) {
     const uint32_t ordinal = OrdinalAt(at_);
     const uint32_t slot = ordinal - block.first();
-    if (slot >= block.row_count() || !source_.MayBeSingleSource(ordinal)) break;
+    if (slot >= end || !source_.MayBeSingleSource(ordinal)) break;
     if (next != nullptr) next->PrefetchLike(block, slot);
     if (!batch->AddPlain(only_->rows, slot, *only_->columns.plain, only_->family, needs_cells)) {
       break;
@@ -233,6 +245,7 @@ void RowWalk::AddPlainRun(size_t rows_max, format::RowBatch* batch) {
     only_->slot = slot;
   }
   context_->counters.rows += at_ - begin;
+  return at_ - begin;
 }
 
 void RowWalk::Lane::PrefetchNext() const {

@@ -98,10 +98,35 @@ class RowWalk {
   /// Adds the row, which is single-source, to `*batch`, or nothing if it has no cell to return.
   /// False: it is not plain (format::RowBatch). Requires: the read returns all that it decodes.
   bool AddPlain(format::RowBatch* batch) const;
+  /// Adds the row, which has no other source but a memstore, with that one's Puts over it; nothing
+  /// if it has no cell to return. False: `newer` is another row or has more than Puts of the one
+  /// family that is decoded, or RowBatch::AddUpdated says so. `row` gathers the Puts. Requires: as
+  /// AddPlain. Lifetime: the memstore outlives the batch's rows.
+  bool AddUpdated(const MemRow* newer, RowBuilder* row, format::RowBatch* batch) const;
   /// Moves to the next rows and adds them, as long as they are in the current row's block,
-  /// single-source and plain, and the batch has less than `rows_max` rows. Requires: as AddPlain,
-  /// which has added the current row.
-  void AddPlainRun(size_t rows_max, format::RowBatch* batch);
+  /// single-source and plain, have keys before `bound`, if there is one, and the batch has less
+  /// than `rows_max` rows. Returns their number. Requires: as AddPlain, which has added the current
+  /// row; with a bound, the walk is over all rows and goes forward.
+  uint32_t AddPlainRun(size_t rows_max, format::RowBatch* batch,
+                       std::optional<std::string_view> bound = {});
+  /// The slot of the current row's block at which rows with keys before `bound`, if there is one,
+  /// end. 0 if nothing is to be gained by it. Requires: the walk is over all rows and goes forward.
+  uint32_t SlotsEnd(std::optional<std::string_view> bound) const {
+    if (only_ == nullptr) return 0;
+    return bound.has_value() ? only_->rows->LowerBound(*bound) : only_->rows->row_count();
+  }
+  /// Moves to the next row of the block if its slot is before SlotsEnd(). False: it is not, and
+  /// nothing changes.
+  bool NextInBlock(uint32_t slots_end) {
+    if (only_ == nullptr || at_ == count_) return false;
+    const uint32_t ordinal = OrdinalAt(at_), slot = ordinal - only_->rows->first();
+    if (slot >= slots_end) return false;
+    ++at_;
+    ordinal_ = ordinal;
+    only_->slot = slot;
+    ++context_->counters.rows;
+    return true;
+  }
   /// Appends the row's cells. Errors: kCorruption. Lifetime: until Next.
   Status Append(bool single_source, RowBuilder* row) const;
   /// Keeps the cells of the last Append valid over the next call of Next.

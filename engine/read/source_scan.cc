@@ -5,6 +5,7 @@
 
 #include "base/status_macros.h"
 #include "engine/read/row_walk.h"
+#include "engine/read/single_source_filter.h"
 #include "memstore/row_prefetcher.h"
 
 namespace tandem::engine {
@@ -12,21 +13,48 @@ namespace {
 
 class FileScan final : public SourceScan {
  public:
-  FileScan(ReadContext* context, const FileSource& source, bool reverse)
-      : source_(source), walk_(context, source) {
+  FileScan(ReadContext* context, const FileSource& source, bool reverse, bool filters)
+      : context_(context), source_(source), walk_(context, source) {
+    if (filters) filter_.emplace(context, &walk_);
     walk_.StartAll(reverse);
   }
 
   Status Next() override {
+    may_match_.reset();
     ASSIGN_OR_RETURN(valid_, walk_.Next());
-    if (!valid_) return {};
-    RETURN_IF_ERROR(walk_.Key(&key_bytes_));
-    key_ = key_bytes_;
-    return {};
+    return valid_ ? ReadKey() : Status();
   }
+
+  Status NextMatch(std::optional<std::string_view> bound) override {
+    if (!filter_.has_value()) return Next();
+    const uint32_t end = walk_.SlotsEnd(bound);
+    while (walk_.NextInBlock(end)) {
+      may_match_.reset();
+      if (!MayBeSingleSource()) return ReadKey();
+      ASSIGN_OR_RETURN(const bool may_match, MayMatch());
+      if (may_match) return ReadKey();
+      RETURN_IF_ERROR(context_->CheckGoOn());  // A condition may cost much.
+    }
+    return Next();
+  }
+
+  Result<bool> MayMatch() override {
+    if (!may_match_.has_value()) {
+      ASSIGN_OR_RETURN(may_match_, filter_->MayMatch());
+    }
+    return *may_match_;
+  }
+  bool is_match() const override { return may_match_.has_value() && filter_->is_certain(); }
 
   bool MayBeSingleSource() const override { return source_.MayBeSingleSource(walk_.ordinal()); }
   bool AddPlain(format::RowBatch* batch) const override { return walk_.AddPlain(batch); }
+  uint32_t AddPlainRun(size_t rows_max, std::optional<std::string_view> bound,
+                       format::RowBatch* batch) override {
+    return walk_.AddPlainRun(rows_max, batch, bound);
+  }
+  bool AddUpdated(const MemRow* newer, RowBuilder* row, format::RowBatch* batch) const override {
+    return walk_.AddUpdated(newer, row, batch);
+  }
   Status Append(bool single_source, RowBuilder* row) override {
     return walk_.Append(single_source, row);
   }
@@ -36,8 +64,17 @@ class FileScan final : public SourceScan {
   void Hold() override { walk_.Hold(); }
 
  private:
+  Status ReadKey() {
+    RETURN_IF_ERROR(walk_.Key(&key_bytes_));
+    key_ = key_bytes_;
+    return {};
+  }
+
+  ReadContext* context_;
   const FileSource& source_;
   RowWalk walk_;
+  std::optional<SingleSourceFilter> filter_;
+  std::optional<bool> may_match_;  // The row, once it was asked.
   std::string key_bytes_;
 };
 
@@ -63,6 +100,7 @@ class MemstoreScan final : public SourceScan {
   bool MayBeSingleSource() const override { return false; }
   bool AddPlain(format::RowBatch*) const override { return false; }
 
+  const MemRow* memstore_row() const override { return row_.row(); }
   Status Append(bool, RowBuilder* row) override {
     row->Append(row_.row());
     return {};
@@ -95,8 +133,8 @@ class MemstoreScan final : public SourceScan {
 }  // namespace
 
 std::unique_ptr<SourceScan> NewFileScan(ReadContext* context, const FileSource& source,
-                                        bool reverse) {
-  return std::make_unique<FileScan>(context, source, reverse);
+                                        bool reverse, bool filters) {
+  return std::make_unique<FileScan>(context, source, reverse, filters);
 }
 
 std::unique_ptr<SourceScan> NewMemstoreScan(const Memstore& memstore, const format::KeyRange& rows,

@@ -35,6 +35,7 @@ class UpdatedFileIterator final : public RowIterator {
         decided_(candidates.decided),
         index_decides_(candidates.decided && candidates.index_decides),
         returns_plain_(ReturnsPlain(*context, candidates.decided)),
+        asks_nothing_(!context->predicate.has_value()),
         candidates_(std::move(candidates)),
         memstore_rows_(std::move(hits.rows)),
         hits_match_(hits.match),
@@ -47,6 +48,7 @@ class UpdatedFileIterator final : public RowIterator {
   Status MoveWalk();
   Result<bool> Find() override;
   bool Take(size_t rows_max, format::RowBatch* batch) override;
+  bool TakeUpdated(format::RowBatch* batch);
   Result<bool> Read() override;
   void Prefetch(size_t at) const;
   const MemRow* TakeMemstoreRow();
@@ -54,6 +56,12 @@ class UpdatedFileIterator final : public RowIterator {
   bool MemstoreHasMore() const { return memstore_at_ < memstore_rows_.size(); }
   // Of the row that the walk is at.
   uint8_t mark() const { return rows_.marks[walk_.at()]; }
+  // Whether the index says that it matches, and no memstore changes what it says of the row.
+  bool IsUntouchedMatch() const {
+    return index_decides_ && (mark() & CandidateRows::kUntouched) != 0;
+  }
+  // Whether it is a hit of the memstore, which matches.
+  bool IsHit() const { return hits_match_ && (mark() & CandidateRows::kInMemstore) != 0; }
   // Whether no other source has it.
   bool IsSingleSource() const { return mark() == 0 && source_.MayBeSingleSource(walk_.ordinal()); }
 
@@ -63,6 +71,7 @@ class UpdatedFileIterator final : public RowIterator {
   const bool decided_;        // A single-source candidate matches.
   const bool index_decides_;  // So does one whose column memstores leave as it is.
   const bool returns_plain_;
+  const bool asks_nothing_;                       // There is no predicate.
   FileCandidates candidates_;                     // Until the stream has them.
   std::vector<const MemRow*> memstore_rows_;      // By key. Some of them may be in the file.
   const bool hits_match_;                         // They, and those that the file has, match.
@@ -161,11 +170,22 @@ Result<bool> UpdatedFileIterator::Find() {
 }
 
 bool UpdatedFileIterator::Take(size_t /*rows_max*/, format::RowBatch* batch) {
-  if (memstore_is_next_ || !returns_plain_ || !IsSingleSource()) return false;
-  const bool taken = walk_.AddPlain(batch);
-  context_->counters.single_source_by_bitmap += taken;
+  if (memstore_is_next_ || !returns_plain_) return false;
+  const bool is_single_source = IsSingleSource();
+  const bool taken = is_single_source ? walk_.AddPlain(batch) : TakeUpdated(batch);
+  (is_single_source ? context_->counters.single_source_by_bitmap : context_->counters.merged) +=
+      taken;
   is_at_row_ = !taken;
   return taken;
+}
+
+// Takes a row of which the memstore has Puts alone, if it is known to match.
+bool UpdatedFileIterator::TakeUpdated(format::RowBatch* batch) {
+  const MemRow* const newer = rows_.memstore_rows[walk_.at()];
+  if (newer == nullptr || cluster_.memstores.size() != 1) return false;
+  if (!source_.MayBeSingleSource(walk_.ordinal())) return false;
+  const bool matches = asks_nothing_ || IsUntouchedMatch() || IsHit();
+  return matches && walk_.AddUpdated(newer, &row_, batch);
 }
 
 Result<bool> UpdatedFileIterator::Read() {
@@ -183,12 +203,11 @@ Result<bool> UpdatedFileIterator::Read() {
     is_at_row_ = false;
     single_source = !memstore_is_next_ && IsSingleSource();
     const MemRow* const row = rows_.memstore_rows[walk_.at()];
-    const bool is_untouched = (mark() & CandidateRows::kUntouched) != 0;
-    decided |= (single_source ? decided_ : index_decides_ && is_untouched) &&
+    decided |= (single_source ? decided_ : IsUntouchedMatch()) &&
                source_.MayBeSingleSource(walk_.ordinal());
     if (known == nullptr && row != nullptr && Memstore::Key(row) == key_) {
       known = row;
-      decided |= hits_match_ && (mark() & CandidateRows::kInMemstore) != 0;
+      decided |= IsHit();
     }
     RETURN_IF_ERROR(walk_.Append(single_source, &row_));
     locations_.files.push_back({source_.file, walk_.ordinal()});

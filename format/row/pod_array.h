@@ -25,6 +25,7 @@ class PodArray {
   /// Elements that it has room for.
   size_t capacity() const { return capacity_; }
   const T* data() const { return elements_.get(); }
+  T* data() { return elements_.get(); }
   std::span<const T> all() const { return {data(), size_}; }
 
   /// Adds `count` elements of unknown content and returns the first. Throws std::bad_alloc.

@@ -51,6 +51,42 @@ void RowBatch::PinAnother(const RowBlockRef& block) {
   pinned_bytes_ += block->raw_bytes;
 }
 
+bool RowBatch::AddUpdated(const RowBlockRef& block, uint32_t slot, const Projection& wanted,
+                          std::string_view family, std::string_view key, std::span<const Cell> puts,
+                          bool needs_cells) {
+  Begin(key);
+  const bool is_plain =
+      AppendCells(block, slot, wanted, family) && PutOver(puts, wanted, family) && IsInPiece();
+  return End(is_plain, needs_cells);
+}
+
+// Puts the wanted ones over the cells of the row that is being added. Both are in the order of
+// their columns. False: a Put has the timestamp of the cell.
+bool RowBatch::PutOver(std::span<const Cell> puts, const Projection& wanted,
+                       std::string_view family) {
+  size_t at = begins_[size_].cell;
+  const Cell* newer = nullptr;
+  for (const Cell& put : puts) {
+    if (newer != nullptr && newer->qualifier == put.qualifier) continue;
+    newer = &put;
+    if (!wanted.all() && !wanted.WantsName(put.qualifier)) continue;
+    while (at < cells_.size() && cells_.data()[at].qualifier < put.qualifier) ++at;
+    if (at == cells_.size() || cells_.data()[at].qualifier != put.qualifier) {
+      cells_.Extend(1);
+      tandem::Cell* const cell = cells_.data() + at;
+      std::copy_backward(cell, cells_.data() + cells_.size() - 1, cells_.data() + cells_.size());
+      *cell = {family, put.qualifier, put.timestamp, put.value};
+      continue;
+    }
+    tandem::Cell& cell = cells_.data()[at];
+    if (cell.timestamp == put.timestamp) return false;
+    if (cell.timestamp > put.timestamp) continue;
+    cell.timestamp = put.timestamp;
+    cell.value = put.value;
+  }
+  return true;
+}
+
 // Whether the qualifiers and values of the row that is being added are within one piece.
 bool RowBatch::IsInPiece() const {
   uint64_t bytes = 0;

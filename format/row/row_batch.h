@@ -76,6 +76,13 @@ class RowBatch {
     Pin(block);
     return End(block->AppendPlainRow(slot, wanted, family, &keys_, &cells_), needs_cells);
   }
+  /// Adds row `slot` with newer Puts of a memstore over it: of each column the newest. `puts` are
+  /// of that family, by CellLess; `key` is that of the row. False, and then nothing is added: the
+  /// row is not plain, or exceeds a piece, or the sequences decide, which are not decoded.
+  /// Lifetime: as AppendCells; the bytes of the Puts outlive the rows.
+  bool AddUpdated(const RowBlockRef& block, uint32_t slot, const Projection& wanted,
+                  std::string_view family, std::string_view key, std::span<const Cell> puts,
+                  bool needs_cells);
   /// Ends the row. `is_plain`: all of the above was true. With `needs_cells` a row without a cell
   /// is left out. False: the row is dropped; it has to be read by RowBlock::Cells, since it is not
   /// plain or exceeds a piece (kRowPieceBytes).
@@ -108,6 +115,7 @@ class RowBatch {
   bool is_decoded() const { return !keys_.empty(); }  // No key is empty.
   void PinAnother(const RowBlockRef& block);
   bool IsInPiece() const;
+  bool PutOver(std::span<const Cell> puts, const Projection& wanted, std::string_view family);
 
   std::array<RowView, kRowsMax> rows_;
   size_t size_ = 0;

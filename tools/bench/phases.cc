@@ -12,6 +12,9 @@ namespace {
 constexpr const char* kUnmerged[] = {"indexed", "other", "mixed"};
 // Orders of the pages after a fifth of the rows, and after a tenth was updated and flushed.
 constexpr const char* kPages[] = {"key", "city", "city falling"};
+// Of all rows. "one row": a single one is updated.
+constexpr const char* kReadsOfAll[] = {"scan", "filter"};
+constexpr const char* kUnmergedOfAll[] = {"one row", "indexed", "other", "mixed"};
 constexpr const char* kSelectivities[] = {"0.01 %", "0.1 %", "1 %", "10 %"};
 
 template <typename Use>
@@ -40,6 +43,12 @@ void AddUnmergedPhases(std::vector<Phase>* phases) {
     }
   }
   ForEachUnmerged(add);
+  for (const char* const read : kReadsOfAll) {
+    phases->push_back({std::string("merged ") + read, "unmerged"});
+    for (const std::string state : kUnmergedOfAll) {
+      phases->push_back({state + " unmerged " + read, "unmerged"});
+    }
+  }
 }
 
 void AddUnmergedGoals(std::vector<Goal>* goals) {
@@ -58,6 +67,11 @@ void AddUnmergedGoals(std::vector<Goal>* goals) {
     }
     goals->push_back({state + " count 10 %", Against::kLimit, 2});
   });
+  for (const std::string read : kReadsOfAll) {
+    for (const std::string state : kUnmergedOfAll) {
+      goals->push_back({state + " unmerged " + read, Against::kOwnPhase, 0.7, "merged " + read});
+    }
+  }
 }
 
 void AddKeyPhases(std::vector<Phase>* phases) {

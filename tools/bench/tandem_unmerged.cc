@@ -1,6 +1,8 @@
 // Reads of Tandem while memstores hold a part of the rows; see measuring.h. Three rows in ten of a
 // table of one file are updated and stay in the memstore: an indexed column, another column, or
-// half of the rows one and half the other. Rates are compared with those of the merged table.
+// half of the rows one and half the other. Rates are compared with those of the merged table. Reads
+// of all rows are also measured with a single row in the memstore, which a table that is written to
+// always has.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -76,7 +78,10 @@ class Table {
   }
 
   void Query(const W1::Target& target, Consumer* consumer) {
-    auto cursor = database_->Query({}, kRowsTable, Predicate::Equal(target.column, target.value));
+    Query(Predicate::Equal(target.column, target.value), consumer);
+  }
+  void Query(const Predicate& predicate, Consumer* consumer) {
+    auto cursor = database_->Query({}, kRowsTable, predicate);
     Check(cursor.status());
     while (cursor->Next()) {
       ++consumer->rows;
@@ -192,6 +197,23 @@ void MeasureReads(const std::string& state, double seconds, Table* table) {
   }
 }
 
+// All rows of the table, returned, or looked at by a condition that no index serves.
+void MeasureReadsOfAll(const std::string& state, double seconds, Table* table) {
+  const auto measure = [&](const std::string& name, const Predicate& predicate) {
+    const auto read = [&] {
+      Consumer consumer;
+      table->Query(predicate, &consumer);
+      return table->w1().rows();
+    };
+    read();
+    const Usage begin = UsageNow();
+    const uint64_t rows = Repeat(seconds, read);
+    PrintRate(FigureBetween(state + " " + name, begin, UsageNow()), rows);
+  };
+  measure("scan", Predicate());
+  measure("filter", Predicate::Equal("ts", "no time"));
+}
+
 // Pages and counts in microseconds a call.
 void MeasureCalls(const std::string& state, double seconds, Table* table) {
   const auto measure = [&](const std::string& name, const std::function<uint64_t()>& call) {
@@ -233,14 +255,19 @@ void MeasureUnmerged(const Arguments& arguments) {
   table.Load();
   MeasureReads("merged", arguments.seconds, &table);
   MeasureCalls("merged", arguments.seconds, &table);
+  MeasureReadsOfAll("merged", arguments.seconds, &table);
   table.Update(Change::kIndexed, 1, 0, w1.rows() / kAllParts);
   table.Flush();
   MeasureCalls("flushed", arguments.seconds, &table);
   CheckCounts(&table);
   table.Merge();
+  table.Update(Change::kOther, 1, 0, 1);
+  MeasureReadsOfAll("one row unmerged", arguments.seconds, &table);
+  table.Merge();
   for (const auto& [change, name] : kChanges) {
     table.Update(change, 1, 0, w1.rows() * kUpdatedParts / kAllParts);
     MeasureReads(name, arguments.seconds, &table);
+    MeasureReadsOfAll(std::string(name) + " unmerged", arguments.seconds, &table);
     CheckCounts(&table);
     {
       const PacedWriters writers(&table, change);

@@ -13,6 +13,7 @@
 #include "format/cell/column_places.h"
 #include "format/hash.h"
 #include "format/row/pod_array.h"
+#include "format/row/row_batch.h"
 #include "format/row/row_block_writer.h"
 #include "tandem/limits.h"
 #include "test/format/random_rows.h"
@@ -160,7 +161,93 @@ bool FindsPlain(const RowBlock& block, uint32_t slot, const Dictionary& names,
   return true;
 }
 
+// Newer or older Puts of columns that the row has or has not, some with the timestamp of its cell.
+OwnedRow RandomPuts(const OwnedRow& row, RandomRows* random) {
+  OwnedRow puts;
+  for (uint64_t left = random->Below(5); left > 0; --left) {
+    const OwnedCell& cell = row[random->Below(row.size())];
+    const char* const others[] = {"", "column12", "column5", "z"};
+    const int64_t timestamps[] = {cell.timestamp, INT64_MAX, 1'700'000'000'000'500, -7};
+    puts.push_back({CellKind::kPut, random->Below(2) == 0 ? cell.qualifier : others[left % 4],
+                    timestamps[random->Below(4)], 1'000'000 + left, std::to_string(left)});
+  }
+  test::SortCells(&puts);
+  return puts;
+}
+
+// Of cells and Puts that are sorted, the first of each column. `*tied`: a column has one timestamp
+// in both.
+std::vector<Cell> NewestOf(std::vector<Cell> cells, const OwnedRow& puts,
+                           const std::vector<std::string>* columns, bool* tied) {
+  const std::vector<Cell> of_row = cells;
+  for (const OwnedCell& put : puts) {
+    if (columns != nullptr && !std::ranges::count(*columns, put.qualifier)) continue;
+    cells.push_back(put.View());
+  }
+  SortCells(cells);
+  const auto rest = std::ranges::unique(cells, SameColumn);
+  cells.erase(rest.begin(), rest.end());
+  *tied = std::ranges::any_of(of_row, [&](const Cell& cell) {
+    const auto put = std::ranges::find(puts, cell.qualifier, &OwnedCell::qualifier);
+    return put != puts.end() && put->timestamp == cell.timestamp;
+  });
+  return cells;
+}
+
 BOOST_AUTO_TEST_SUITE(RowBlockTest)
+
+BOOST_AUTO_TEST_CASE(PutsOverAPlainRowAreTheNewestOfEachColumn) {
+  std::vector<std::string> some = {"", "column12", "column5", "nowhere"};
+  int taken = 0, ties = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    RandomRows random(seed);
+    const Rows rows = random.Many(30);
+    const Encoded encoded = Encode(rows);
+    const Dictionary names = NamesOf(encoded);
+    const RowBlockRef block = Parsed(encoded);
+    uint32_t slot = 0;
+    for (const auto& [key, row] : rows) {
+      const bool is_plain = IsPlain(test::Views(row));
+      const OwnedRow puts = RandomPuts(row, &random);
+      for (const std::vector<std::string>* columns :
+           {static_cast<std::vector<std::string>*>(nullptr), &some}) {
+        const Projection wanted(names, columns, nullptr);
+        std::vector<Cell> cells;
+        BOOST_REQUIRE(block->Cells(slot, wanted, &cells).ok());
+        bool tied = false;
+        const std::vector<Cell> newest = NewestOf(cells, puts, columns, &tied);
+        RowBatch batch;
+        const bool takes =
+            batch.AddUpdated(block, slot, wanted, "family", key, test::Views(puts), false);
+        BOOST_REQUIRE_EQUAL(takes, is_plain && !tied);
+        ties += is_plain && tied;
+        BOOST_REQUIRE_EQUAL(batch.size(), takes ? 1u : 0u);
+        if (!takes) continue;
+        ++taken;
+        CheckSame(batch.rows()[0].cells(), newest);
+        BOOST_REQUIRE(batch.rows()[0].key() == key);
+      }
+      ++slot;
+    }
+  }
+  BOOST_TEST(taken > 300);
+  BOOST_TEST(ties > 100);
+}
+
+BOOST_AUTO_TEST_CASE(APutThatExceedsAPieceIsNotAddedToABatch) {
+  const Encoded encoded = Encode({{"k1", {{CellKind::kPut, "a", 5, 9, "x"}}}});
+  const Dictionary names = NamesOf(encoded);
+  const RowBlockRef block = Parsed(encoded);
+  const Projection all(names, nullptr);
+  for (const bool fits : {true, false}) {
+    const OwnedCell put{CellKind::kPut, "a", 6, 10,
+                        std::string(kRowPieceBytes - (fits ? 1 : 0), 'v')};
+    RowBatch batch;
+    const std::vector<Cell> puts = {put.View()};
+    BOOST_TEST(batch.AddUpdated(block, 0, all, "family", "k1", puts, true) == fits);
+    BOOST_TEST(batch.size() == (fits ? 1u : 0u));
+  }
+}
 
 BOOST_AUTO_TEST_CASE(PlainRowsAreDecodedAsCellsDoes) {
   const std::vector<std::string> some = {"", "column12", "column5", "nowhere"};
