@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "engine/counting/entry_counts.h"
 #include "engine/counting/matches.h"
+#include "engine/counting/offset.h"
 #include "engine/parallel/key_read.h"
 #include "engine/parallel/parted_rows.h"
 #include "engine/read/concatenating_iterator.h"
@@ -21,8 +22,10 @@
 namespace tandem::engine {
 namespace {
 
-// Candidates of a file that are looked at while the row of a memstore is decided twice.
+// Candidates of a file that are looked at while the row of a memstore is decided twice. Where rows
+// without a value match too, this many are decided even if the file has few candidates.
 constexpr uint64_t kEntriesPerMemstoreRow = 256;
+constexpr uint64_t kDecidedWithNulls = 8;
 
 bool IsWhole(const FileSource& source) {
   return source.low == 0 && source.high == source.file->row_count();
@@ -37,20 +40,39 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
   }
 }
 
+// How many entries the access leads to in files in which they can be counted; nullopt: they cannot.
+// Rows without a value are among them where the one file has no row twice: then each of its entries
+// counts, and each row that has none.
+Result<std::optional<uint64_t>> EntriesThatCount(const Cluster& cluster, const AccessPath& access) {
+  if (access.paths.size() != 1 || !access.paths[0].nulls) return CountableEntries(cluster, access);
+  const IndexPath& path = access.paths[0];
+  const bool may_count = !access.is_intersection() && access.keys == nullptr &&
+                         !path.repeats_rows && MayCountEntries(*path.index);
+  const bool is_one_file = cluster.files.size() == 1 && !cluster.memstores.empty() &&
+                           IsWhole(cluster.files[0]) && AllMayBeSingleSource(cluster.files[0]);
+  if (!may_count || !is_one_file) return std::optional<uint64_t>();
+  return ExactEntries(cluster.files[0], path);
+}
+
 // The rows of a cluster by the counts of live entries in its files, and those that have to be
 // decided; nullopt: there are no such counts, or looking at the candidates is cheaper.
 Result<std::optional<uint64_t>> CountFromEntries(ReadContext* context, const Cluster& cluster,
                                                  const AccessPath& access) {
   const std::optional<uint64_t> none;
-  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, CountableEntries(cluster, access));
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, EntriesThatCount(cluster, access));
   if (!entries.has_value()) return none;
-  if (CountMemstoreRows(cluster) * kEntriesPerMemstoreRow > *entries) return none;
   const IndexPath& path = access.paths[0];
+  const uint64_t updated = CountMemstoreRows(cluster);
+  const bool are_few = path.nulls && updated <= kDecidedWithNulls;
+  if (!are_few && updated * kEntriesPerMemstoreRow > *entries) return none;
   std::string_view why;
   ASSIGN_OR_RETURN(const std::optional<EntryCounts> counts,
                    EntryCounts::Make(context, cluster, *path.index, *entries, &why));
   if (!counts.has_value()) return none;
-  ASSIGN_OR_RETURN(uint64_t count, counts->Count(path.ranges));
+  uint64_t count = *entries;
+  if (!path.nulls) {
+    ASSIGN_OR_RETURN(count, counts->Count(path.ranges));
+  }
   RETURN_IF_ERROR(counts->ForEachDecided(path.ranges, [&](const RowIterator&, bool is_added) {
     count += is_added ? 1 : -1;
     return Status();
@@ -123,9 +145,32 @@ Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
   return count + others;
 }
 
-// Whether no row has to be looked at.
-bool CountsAtOnce(const Query& query) {
-  return query.plan.rows_decide && std::ranges::all_of(query.plan.clusters, EachRowCounts);
+// All rows of a cluster, as those of an offset are passed over: few are looked at. nullopt: they
+// cannot be counted so, or reading them costs less.
+Result<std::optional<uint64_t>> CountAllRows(ReadContext* context, const Cluster& cluster) {
+  if (EachRowCounts(cluster)) {
+    return std::optional<uint64_t>(cluster.files[0].high - cluster.files[0].low);
+  }
+  Skipped passed{.left = CountMemstoreRows(cluster)};
+  for (const FileSource& source : cluster.files) passed.left += source.high - source.low;
+  std::vector<Cluster> clusters = {cluster};
+  RETURN_IF_ERROR(SkipByKey(context, {.clusters = &clusters}, &passed));
+  return passed.is_all ? std::optional(passed.by_counts) : std::nullopt;
+}
+
+// The rows of the query if all of its clusters are counted so; nullopt: they are not.
+Result<std::optional<uint64_t>> CountAtOnce(const Query& query, uint64_t limit) {
+  if (!query.plan.rows_decide) return std::optional<uint64_t>();
+  uint64_t count = 0;
+  for (const Cluster& cluster : query.plan.clusters) {
+    if (count >= limit) break;
+    RETURN_IF_ERROR(query.context->CheckGoOn());
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> rows,
+                     CountAllRows(query.context.get(), cluster));
+    if (!rows.has_value()) return std::optional<uint64_t>();
+    count += *rows;
+  }
+  return std::optional(count);
 }
 
 Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
@@ -133,8 +178,9 @@ Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
   RETURN_IF_ERROR(context->CheckGoOn());
   const std::optional<AccessPath>& access = query.plan.access;
   if (access.has_value() && access->exact) return CountAccessPath(context, cluster, *access);
-  if (query.plan.rows_decide && EachRowCounts(cluster)) {
-    return uint64_t{cluster.files[0].high - cluster.files[0].low};
+  if (query.plan.rows_decide) {
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> all, CountAllRows(context, cluster));
+    if (all.has_value()) return *all;
   }
   ConcatenatingIterator chain(context, {&cluster, 1}, access.has_value() ? &*access : nullptr);
   uint64_t count = 0;
@@ -165,8 +211,9 @@ Result<uint64_t> CountMatches(const Query& query) {
   // Those of the offset are counted too.
   const bool is_limited = query.limit > 0 && query.limit <= UINT64_MAX - query.offset;
   const uint64_t limit = is_limited ? query.offset + query.limit : UINT64_MAX;
-  if (query.threads > 1 && !CountsAtOnce(query)) {
-    ASSIGN_OR_RETURN(count, CountParted(PartsOf(query), limit));
+  if (query.threads > 1) {
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> all, CountAtOnce(query, limit));
+    ASSIGN_OR_RETURN(count, all.has_value() ? *all : CountParted(PartsOf(query), limit));
     return std::min(count, limit) - std::min(count, query.offset);
   }
   for (const Cluster& cluster : query.plan.clusters) {

@@ -1,0 +1,94 @@
+// How many rows are looked at for counts and groups of n rows in a file while the memstore has two:
+// by the smallest budget that is enough. A table that is written to always has such rows.
+#define BOOST_TEST_DYN_LINK
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "test/growth/growth.h"
+#include "test/growth/tables.h"
+#include "test/support/print.h"
+
+namespace tandem::test {
+namespace {
+
+constexpr uint64_t kRows = 4'096;
+constexpr uint64_t kValues = 4;
+
+// n rows in a file, with kValues values in turn; the memstore gives one of them another value and
+// has a row of its own, without a value.
+void OpenUnmerged(TestEngine* engine, uint64_t n) {
+  TableOptions table = SimpleTable();
+  table.indexes = {{.name = "by_p", .columns = {{.family = "d", .qualifier = "p"}}}};
+  BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
+  BOOST_REQUIRE_EQUAL((**engine).CreateTable(table).ToString(), "OK");
+  for (uint64_t row = 0; row < n; ++row) {
+    BOOST_REQUIRE(engine->Put(RowKey(row), "p", RowKey(row % kValues)).ok());
+  }
+  BOOST_REQUIRE_EQUAL((**engine).Flush("t").ToString(), "OK");
+  engine->executor.Drain();
+  BOOST_REQUIRE(engine->Put(RowKey(0), "p", RowKey(1)).ok());
+  BOOST_REQUIRE(engine->Put(RowKey(n), "q", "no value").ok());
+}
+
+// The smallest power of two that is enough rows for `read`, which returns what it found.
+template <typename Read>
+double RowsLookedAt(uint64_t expected, const Read& read) {
+  for (uint64_t rows = 1;; rows *= 2) {
+    ReadOptions options;
+    options.budget.rows = rows;
+    const Result<uint64_t> found = read(options);
+    if (found.status().code() == StatusCode::kOverBudget) continue;
+    BOOST_REQUIRE_EQUAL(found.status().ToString(), "OK");
+    BOOST_REQUIRE_EQUAL(*found, expected);
+    return static_cast<double>(rows);
+  }
+}
+
+double RowsLookedAtByCount(uint64_t n, const Predicate& predicate, uint64_t expected) {
+  TestEngine engine;
+  OpenUnmerged(&engine, n);
+  return RowsLookedAt(
+      expected, [&](const ReadOptions& read) { return (*engine).Count(read, "t", predicate, {}); });
+}
+
+BOOST_AUTO_TEST_SUITE(Unmerged)
+
+BOOST_AUTO_TEST_CASE(ACountOfAllRowsLooksAtThoseOfTheMemstore) {
+  Check({.cost = "rows looked at for a count of n rows, two in the memstore",
+         .n = kRows,
+         .bound = AtMost(8),
+         .measure = [](uint64_t n) { return RowsLookedAtByCount(n, {}, n + 1); }});
+}
+
+BOOST_AUTO_TEST_CASE(ACountOfAllValuesButOneLooksAtRowsOfTheMemstore) {
+  Check({.cost = "rows looked at for a count of all but one value of n rows, two in the memstore",
+         .n = kRows,
+         .bound = AtMost(8),
+         .measure = [](uint64_t n) {
+           const Predicate others = Predicate::Not(Predicate::Equal("p", RowKey(0)));
+           return RowsLookedAtByCount(n, others, n - n / kValues + 2);
+         }});
+}
+
+BOOST_AUTO_TEST_CASE(GroupsLookAtRowsOfTheMemstore) {
+  Check({.cost = "rows looked at for the counts of 4 groups of n rows, two in the memstore",
+         .n = kRows,
+         .bound = AtMost(64),
+         .measure = [](uint64_t n) {
+           TestEngine engine;
+           OpenUnmerged(&engine, n);
+           const AggregateOptions groups{.group_by = {"p"}, .values = {{AggregateKind::kRows}}};
+           return RowsLookedAt(kValues + 1, [&](const ReadOptions& read) -> Result<uint64_t> {
+             auto cursor = (*engine).Aggregate(read, "t", {}, groups);
+             if (!cursor.has_value()) return cursor.status();
+             uint64_t found = 0;
+             while (cursor->Next()) ++found;
+             return cursor->status().ok() ? Result<uint64_t>(found) : cursor->status();
+           });
+         }});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace tandem::test
