@@ -582,7 +582,9 @@ void Session::CheckTable(const TablePlan& plan) {
   ++counters_.checks;
   counters_.deep_checks += IsDeep(plan) ? 1 : 0;
   checker_.CheckTable(Now(), plan, plan.large_puts > 0 ? 3 : 6);
-  if (own_dice_.Chance(25)) CountPaths(&store_, plan, model_, now(), &counters_);
+  // Few checks are of large rows: what they meet is always counted.
+  if (plan.large_puts > 0 || own_dice_.Chance(25))
+    CountPaths(&store_, plan, model_, now(), &counters_);
 }
 
 void Session::CheckSnapshot(const TablePlan& plan) {
