@@ -102,28 +102,20 @@ class MergingIterator final : public RowIterator {
 
   bool Take(size_t rows_max, format::RowBatch* batch) override {
     if (!returns_plain_) return false;
-    if (filters_) return TakeMatch(batch);
-    return IsAlone() ? TakePlain(rows_max, batch) : TakeUpdated(batch);
+    if (IsAlone()) return TakePlain(rows_max, batch);
+    return !filters_ && TakeUpdated(batch);
   }
 
-  // Takes a row that Find has found to match.
-  bool TakeMatch(format::RowBatch* batch) {
-    SourceScan* const top = heap_.top();
-    if (!IsAlone() || !top->MayBeSingleSource() || !top->is_match()) return false;
-    if (!top->AddPlain(batch)) return false;
-    taken_ = 1;
-    ++context_->counters.single_source_by_key;
-    return true;
-  }
-
+  // With a filter, a row that Find has found to match.
   bool TakePlain(size_t rows_max, format::RowBatch* batch) {
     SourceScan* const top = heap_.top();
     const bool is_next_of_last = top == std::exchange(last_taken_, nullptr);
-    if (!top->MayBeSingleSource() || !top->AddPlain(batch)) return false;
+    if (!top->MayBeSingleSource() || (filters_ && !top->is_match())) return false;
+    if (!top->AddPlain(batch)) return false;
     taken_ = 1;
     last_taken_ = top;
     ++context_->counters.single_source_by_key;
-    if (is_next_of_last && !reverse_) {
+    if (is_next_of_last && !reverse_ && !filters_) {
       context_->counters.single_source_by_key += top->AddPlainRun(rows_max, NextElsewhere(), batch);
     }
     return true;

@@ -179,7 +179,7 @@ bool UpdatedFileIterator::Take(size_t /*rows_max*/, format::RowBatch* batch) {
   return taken;
 }
 
-// Takes a row of which the memstore has Puts alone, if it is known to match.
+// Takes a row that the memstore has nothing but Puts of, if it is known to match.
 bool UpdatedFileIterator::TakeUpdated(format::RowBatch* batch) {
   const MemRow* const newer = rows_.memstore_rows[walk_.at()];
   if (newer == nullptr || cluster_.memstores.size() != 1) return false;
