@@ -355,8 +355,9 @@ class GroupOpener {
     ASSIGN_OR_RETURN(Query prepared,
                      PrepareQuery(With(request_.options, query), PlanPurpose::kCount,
                                   std::move(predicate), view_));
-    ASSIGN_OR_RETURN(const CountedBy by,
+    ASSIGN_OR_RETURN(GroupCount count,
                      HowToCount(*index, prepared, !request_.query.use_indexes.empty()));
+    const CountedBy by = count.by;
     if (by == CountedBy::kNothing) return Source();
     uint64_t absent = 0;
     if (is_every_row) {
@@ -365,9 +366,9 @@ class GroupOpener {
       absent = rows - present;
     }
     ASSIGN_OR_RETURN(std::unique_ptr<GroupMaker> maker,
-                     CountGroups(spec_, *index, by, std::move(prepared)));
-    plan_ = {.text = by == CountedBy::kEntries ? "counted by the entries of index " + index->name
-                                               : "counted value by value by index " + index->name,
+                     CountGroups(spec_, *index, std::move(count), std::move(prepared)));
+    plan_ = {.text = by == CountedBy::kValues ? "counted value by value by index " + index->name
+                                              : "counted by the entries of index " + index->name,
              .order_by = {},
              .reads_rows = false,
              .index = index->name};

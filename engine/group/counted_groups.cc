@@ -2,6 +2,8 @@
 #include "engine/group/counted_groups.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,12 +27,26 @@ constexpr size_t kGroupsMax = 64;
 constexpr uint64_t kCountedMin = 64;
 // and rows of others are read, those of this many entries at a time.
 constexpr uint64_t kReadTogether = 4096;
+// What counting a value costs, and so many of its entries, beside deciding on a row.
+constexpr uint64_t kDecidedPerValue = 4, kEntriesPerDecided = 256;
 
 // The entry of an index as the key of a group.
 std::string GroupKeyOf(const format::IndexRecord& index, std::string_view entry) {
   std::string key(entry);
   if (index.columns.front().descending) format::InvertIndexKey(&key);
   return key;
+}
+
+// The present entry of a row, from its visible cells.
+void EntryOf(const format::IndexRecord& index, std::span<const format::Cell> cells,
+             std::string* entry) {
+  const format::Cell* const put = FindNewest(index.columns.front(), cells);
+  entry->clear();
+  format::AppendEntry(index, {&put, 1}, entry);
+}
+
+bool Contain(const KeyRanges& ranges, std::string_view entry) {
+  return std::ranges::any_of(ranges, [&](const auto& range) { return range.Contains(entry); });
 }
 
 // The condition that the column has the value of the group.
@@ -117,9 +133,7 @@ class ValueGroups final : public GroupMaker {
     while (true) {
       ASSIGN_OR_RETURN(const bool is_row, chain.Next());
       if (!is_row) break;
-      const format::Cell* const put = FindNewest(index_.columns.front(), chain.visible());
-      entry.clear();
-      format::AppendEntry(index_, {&put, 1}, &entry);
+      EntryOf(index_, chain.visible(), &entry);
       if (range.Contains(entry)) keys.push_back(GroupKeyOf(index_, entry));
     }
     std::ranges::sort(keys);
@@ -143,28 +157,35 @@ class ValueGroups final : public GroupMaker {
   std::unique_ptr<ValueRangeIterator> stepper_;
 };
 
-/// Adds up the entries of each value.
+/// Adds up the entries of each value, and the rows that are decided.
 class EntryGroups final : public GroupMaker {
  public:
-  EntryGroups(std::shared_ptr<const GroupSpec> spec, const format::IndexRecord& index, Query query)
+  EntryGroups(std::shared_ptr<const GroupSpec> spec, const format::IndexRecord& index,
+              std::vector<EntryCounts> counts, Query query)
       : spec_(std::move(spec)),
         row_(*spec_),
         index_(index),
+        counts_(std::move(counts)),
         backward_(spec_->descending != index.columns.front().descending),
         ranges_(query.plan.access->paths.front().ranges),
         query_(std::move(query)) {
     if (!backward_) std::ranges::reverse(ranges_);
   }
 
-  /// Errors: kCorruption, kIoError.
+  /// Errors: those of reading rows.
   Status Begin() {
     for (const Cluster& cluster : query_.plan.clusters) {
       for (const FileSource& source : cluster.files) {
         ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index_.id));
         if (section == nullptr) return Status::Corruption("an index was found broken meanwhile");
-        parts_.push_back({section->NewCursor(format::IndexPart::kCurrent), source.file});
+        parts_.push_back({section->NewCursor(format::IndexPart::kCurrent), source.file, nullptr});
       }
     }
+    size_t at = 0;
+    for (const EntryCounts& counts : counts_) {
+      for (const EntryCounts::File& file : counts.files()) parts_[at++].counted = file.counted;
+    }
+    RETURN_IF_ERROR(DecideRows());
     return SeekRange();
   }
 
@@ -185,7 +206,36 @@ class EntryGroups final : public GroupMaker {
   struct Part {
     std::unique_ptr<format::IndexValueCursor> cursor;
     format::StoreFile* file;
+    std::shared_ptr<const CountedEntries> counted;  // Null: all entries.
+
+    // Those of the value that the cursor is at.
+    uint64_t Count() const {
+      const uint64_t first = cursor->entries_before(), count = cursor->count();
+      return counted == nullptr ? count : counted->Count(first, first + count);
+    }
   };
+  struct Decided {
+    std::string entry;
+    int64_t rows = 0;  // To add.
+  };
+
+  Status DecideRows() {
+    std::map<std::string, int64_t> rows;
+    std::string entry;
+    const auto visit = [&](const RowIterator& row, bool is_added) {
+      EntryOf(index_, row.visible(), &entry);
+      if (Contain(ranges_, entry)) rows[entry] += is_added ? 1 : -1;
+      return Status();
+    };
+    for (const EntryCounts& counts : counts_) {
+      RETURN_IF_ERROR(counts.ForEachDecided(ranges_, visit));
+    }
+    for (auto& [of, count] : rows) {
+      if (count != 0) decided_.push_back({of, count});
+    }
+    if (!backward_) std::ranges::reverse(decided_);
+    return {};
+  }
 
   Status Move(Part* part, Status (*move)(format::IndexValueCursor&, const format::KeyRange&),
               const format::KeyRange& range) {
@@ -214,7 +264,23 @@ class EntryGroups final : public GroupMaker {
       const std::string_view key = part.cursor->key();
       if (!next.has_value() || (backward_ ? key > *next : key < *next)) next = key;
     }
+    if (decided_.empty() || !ranges_.back().Contains(decided_.back().entry)) return next;
+    const std::string& entry = decided_.back().entry;
+    if (!next.has_value() || (backward_ ? entry > *next : entry < *next)) next = entry;
     return next;
+  }
+
+  // Takes the group of the entry, which is the next one, from the cursors as they stand.
+  uint64_t TakeRows(std::string_view entry) {
+    uint64_t rows = 0;
+    for (const Part& part : parts_) {
+      if (part.cursor->valid() && part.cursor->key() == entry) rows += part.Count();
+    }
+    if (!decided_.empty() && decided_.back().entry == entry) {
+      rows += static_cast<uint64_t>(decided_.back().rows);
+      decided_.pop_back();
+    }
+    return rows;
   }
 
   Status Append(std::vector<Group>* groups) {
@@ -230,13 +296,12 @@ class EntryGroups final : public GroupMaker {
         RETURN_IF_ERROR(SeekRange());
         continue;
       }
-      uint64_t rows = 0;
-      for (const Part& part : parts_) {
-        if (part.cursor->valid() && part.cursor->key() == *key) rows += part.cursor->count();
+      const uint64_t rows = TakeRows(*key);
+      if (rows > 0) {
+        Group group{GroupKeyOf(index_, *key), std::vector<Accumulator>(spec_->values.size())};
+        row_.AddCounted(group.key, rows, &group.values);
+        groups->push_back(std::move(group));
       }
-      Group group{GroupKeyOf(index_, *key), std::vector<Accumulator>(spec_->values.size())};
-      row_.AddCounted(group.key, rows, &group.values);
-      groups->push_back(std::move(group));
       // Of the ranges what comes after the value, should a cursor fail.
       if (backward_) {
         ranges_.back().high = *key;
@@ -262,10 +327,12 @@ class EntryGroups final : public GroupMaker {
   const std::shared_ptr<const GroupSpec> spec_;
   const GroupedRow row_;
   const format::IndexRecord& index_;
+  const std::vector<EntryCounts> counts_;  // Empty: every entry is a row.
   const bool backward_;
   KeyRanges ranges_;  // Still to come, the next one last.
   Query query_;
   std::vector<Part> parts_;
+  std::vector<Decided> decided_;  // Still to come, the next one last.
   bool is_broken_ = false;
   std::unique_ptr<GroupMaker> rest_;
 };
@@ -283,18 +350,49 @@ Result<bool> SourcesHave(const Query& query, const format::IndexRecord& index) {
   return true;
 }
 
-// Whether values have so many entries that counting each costs less than reading the rows.
-Result<bool> HasLargeValues(const Query& query, const format::IndexRecord& index) {
-  uint64_t entries = 0, values = 1;
+// Entries and values of all files.
+struct Sizes {
+  uint64_t entries = 0, values = 0;  // The most values that a file has.
+
+  // Whether counting each value costs less than reading the rows.
+  bool AreValuesLarge() const { return entries / std::max<uint64_t>(values, 1) >= kCountedMin; }
+  // Whether deciding so many rows costs less than counting each value.
+  bool PaysToDecide(uint64_t rows) const {
+    return rows <= values * kDecidedPerValue + entries / kEntriesPerDecided;
+  }
+};
+
+Result<Sizes> SizesOf(const Query& query, const format::IndexRecord& index) {
+  Sizes sizes;
   for (const Cluster& cluster : query.plan.clusters) {
     for (const FileSource& source : cluster.files) {
       ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index.id));
-      if (section == nullptr) return false;
-      entries += section->summary().current_entries;
-      values = std::max(values, section->summary().current_values);
+      if (section == nullptr) continue;  // It was found broken meanwhile.
+      sizes.entries += section->summary().current_entries;
+      sizes.values = std::max(sizes.values, section->summary().current_values);
     }
   }
-  return entries / values >= kCountedMin;
+  return sizes;
+}
+
+// For each cluster; empty if one of them has none, or if too many rows would be decided.
+Result<std::vector<EntryCounts>> CountsOf(const format::IndexRecord& index, const Query& query,
+                                          const Sizes& sizes) {
+  std::vector<EntryCounts> counts;
+  if (!MayCountEntries(index)) return counts;
+  const KeyRanges& ranges = query.plan.access->paths.front().ranges;
+  uint64_t decided = 0;
+  for (const Cluster& cluster : query.plan.clusters) {
+    std::string_view why;
+    ASSIGN_OR_RETURN(std::optional<EntryCounts> here,
+                     EntryCounts::Make(query.context.get(), cluster, index, sizes.entries, &why));
+    if (!here.has_value()) return std::vector<EntryCounts>();
+    ASSIGN_OR_RETURN(const uint64_t more, here->CountDecided(ranges));
+    decided += more;
+    if (!sizes.PaysToDecide(decided)) return std::vector<EntryCounts>();
+    counts.push_back(*std::move(here));
+  }
+  return counts;
 }
 
 }  // namespace
@@ -326,20 +424,22 @@ const format::IndexRecord* IndexToCount(const GroupSpec& spec, const BoundPredic
   return found == spec.table->indexes.end() ? nullptr : &*found;
 }
 
-Result<CountedBy> HowToCount(const format::IndexRecord& index, const Query& query,
-                             bool is_asked_for) {
+Result<GroupCount> HowToCount(const format::IndexRecord& index, const Query& query,
+                              bool is_asked_for) {
   ASSIGN_OR_RETURN(const bool has_index, SourcesHave(query, index));
-  if (!has_index) return CountedBy::kNothing;
+  if (!has_index) return GroupCount();
   const bool is_exact = std::ranges::all_of(query.plan.clusters, [](const Cluster& cluster) {
     return cluster.memstores.empty() &&
            std::ranges::all_of(cluster.files, [&cluster](const FileSource& source) {
              return EntriesAreRows(cluster, source);
            });
   });
-  if (is_exact) return CountedBy::kEntries;
-  if (is_asked_for) return CountedBy::kValues;
-  ASSIGN_OR_RETURN(const bool has_large, HasLargeValues(query, index));
-  return has_large ? CountedBy::kValues : CountedBy::kNothing;
+  if (is_exact) return GroupCount{CountedBy::kEntries, {}};
+  ASSIGN_OR_RETURN(const Sizes sizes, SizesOf(query, index));
+  ASSIGN_OR_RETURN(std::vector<EntryCounts> counts, CountsOf(index, query, sizes));
+  if (!counts.empty()) return GroupCount{CountedBy::kEntriesAndRows, std::move(counts)};
+  const bool counts_values = is_asked_for || sizes.AreValuesLarge();
+  return GroupCount{counts_values ? CountedBy::kValues : CountedBy::kNothing, {}};
 }
 
 uint64_t RowsOfSources(const Query& query) {
@@ -351,10 +451,11 @@ uint64_t RowsOfSources(const Query& query) {
 }
 
 Result<std::unique_ptr<GroupMaker>> CountGroups(std::shared_ptr<const GroupSpec> spec,
-                                                const format::IndexRecord& index, CountedBy by,
+                                                const format::IndexRecord& index, GroupCount count,
                                                 Query query) {
-  if (by == CountedBy::kEntries) {
-    auto maker = std::make_unique<EntryGroups>(std::move(spec), index, std::move(query));
+  if (count.by != CountedBy::kValues) {
+    auto maker = std::make_unique<EntryGroups>(std::move(spec), index, std::move(count.entries),
+                                               std::move(query));
     RETURN_IF_ERROR(maker->Begin());
     return std::unique_ptr<GroupMaker>(std::move(maker));
   }
