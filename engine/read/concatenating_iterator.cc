@@ -17,6 +17,7 @@ namespace tandem::engine {
 namespace {
 
 constexpr uint32_t kPartGrowth = 4;
+constexpr uint64_t kFirstHitsLeast = 64;
 
 // How many hits a read holds.
 uint64_t HitsHeld(const ReadContext& context) {
@@ -39,6 +40,14 @@ uint32_t RowsWithHits(const ReadContext& context, uint64_t rows, uint64_t hits) 
   if (hits <= held) return static_cast<uint32_t>(rows);
   return static_cast<uint32_t>(
       std::max<uint64_t>(rows * held / hits, context.resources.hit_rows_first));
+}
+
+// How many hits a read that may end early finds first: a few more than rows that are asked for, of
+// which some may be dead.
+uint64_t FirstHits(const ReadContext& context) {
+  const uint64_t most = context.resources.hit_rows_first;
+  if (context.rows_asked > most / 2) return most;
+  return std::min(most, std::max(kFirstHitsLeast, 2 * context.rows_asked));
 }
 
 // Whether the read may hold so many rows that it found in indexes.
@@ -165,20 +174,22 @@ Result<const Cluster*> ConcatenatingIterator::NextCluster() {
 // False: the hits of the cluster are few, or cannot be found apart.
 Result<bool> ConcatenatingIterator::BeginWindows(const Cluster& cluster) {
   if (access_ == nullptr || is_covered_ || cluster.has_one_file()) return false;
-  const uint32_t first = context_->resources.hit_rows_first;
   uint64_t rows = 0, rows_most = 0;
   for (const FileSource& source : cluster.files) {
     rows += source.high - source.low;
     rows_most = std::max<uint64_t>(rows_most, source.high - source.low);
   }
-  const uint64_t hits_at_once = context_->may_end_early ? first : HitsHeld(*context_);
-  if (rows_most <= first || rows <= hits_at_once) return false;
+  const bool may_end_early = context_->may_end_early;
+  const uint64_t hits_at_once = may_end_early ? FirstHits(*context_) : HitsHeld(*context_);
+  if (rows <= hits_at_once) return false;
   ASSIGN_OR_RETURN(const uint64_t hits, EntriesAtMost(cluster, *access_));
   if (hits <= hits_at_once) return false;
   const uint32_t most = RowsWithHits(*context_, rows_most, hits);
+  // That have as many hits if these lie anywhere.
+  const uint64_t first = may_end_early ? rows_most * hits_at_once / hits : most;
   windows_.emplace(RowWindows::OfCluster(
       context_->view, context_->schema.merged, cluster,
-      {.first = context_->may_end_early ? std::min(first, most) : most, .most = most}));
+      {.first = static_cast<uint32_t>(std::clamp<uint64_t>(first, 1, most)), .most = most}));
   return true;
 }
 

@@ -23,6 +23,8 @@ using format::IndexPart;
 constexpr uint64_t kCountedBytesMin = 64 << 10;
 // Of more keys all postings are read.
 constexpr size_t kKeysLookedForMax = 8;
+// Of a memstore as many entries are looked at in the time that one of its rows is walked to.
+constexpr uint64_t kEntriesPerWalkedRow = 8;
 // As many postings are read and intersected in the time that a row is looked for in a list.
 constexpr size_t kPostingsPerSearch = 32;
 
@@ -205,7 +207,7 @@ class DeadRows {
         by_puts_(format::DiesByPuts(*path.index)) {}
 
   /// Calls `use(row, put)` for each row that is not dead: `put`, if not nullptr, is its newest one
-  /// and has an entry in a range. Requires: `ranges` ascend, and the rows have entries in them.
+  /// and has an entry in a range. Requires: `ranges` ascend.
   template <typename Use>
   void ForEachLive(std::span<const format::KeyRange> ranges, std::span<const MemRow* const> rows,
                    Use&& use) {
@@ -224,6 +226,24 @@ class DeadRows {
       }
       use(rows[i], entries.empty() ? nullptr : &*put);
     }
+  }
+  /// The rows of the memstore with keys in `keys` that are not dead and have an entry in one of the
+  /// ranges, and perhaps others. False, and `*rows` is undefined: there are more than `most` rows
+  /// with such keys, or rows do not tell.
+  bool CollectByKey(const Memstore& memstore, std::span<const format::KeyRange> ranges,
+                    const format::KeyRange& keys, uint64_t most, std::vector<const MemRow*>* rows) {
+    rows->clear();
+    if (!may_die_ || !by_puts_) return false;
+    Memstore::Iterator row(&memstore);
+    for (row.Seek(keys.low); row.valid(); row.Next()) {
+      if (keys.high.has_value() && row.key() >= *keys.high) break;
+      if (rows->size() == most) return false;
+      rows->push_back(row.row());
+    }
+    size_t kept = 0;
+    ForEachLive(ranges, *rows, [&](const MemRow* live, const LivePut*) { (*rows)[kept++] = live; });
+    rows->resize(kept);
+    return true;
   }
   /// The rows of the memstore with an entry in `range` that are not dead, perhaps repeated.
   void Collect(const Memstore& memstore, size_t index, const format::KeyRange& range,
@@ -280,15 +300,6 @@ class DeadRows {
   format::PutKeys keys_;
 };
 
-// Whether every row of the memstore, now, is in the range.
-bool HoldsAllRows(const format::KeyRange& rows, const Memstore& memstore) {
-  Memstore::Iterator row(&memstore);
-  row.SeekToFirst();
-  if (row.key() < rows.low) return false;
-  row.SeekToLast();
-  return !rows.high.has_value() || row.key() < *rows.high;
-}
-
 // The rows that a reader at `sequence` sees. One that is being added is in the skiplist already but
 // not yet in the table that a file's rows are looked up in: it would count twice.
 void AddMemstoreRows(const Memstore& memstore, const format::KeyRange& rows,
@@ -309,6 +320,14 @@ std::vector<const IndexPath*> AccessPath::AllPaths() const {
     for (const IndexPath& path : condition) all.push_back(&path);
   }
   return all;
+}
+
+bool HoldsAllRows(const format::KeyRange& rows, const Memstore& memstore) {
+  Memstore::Iterator row(&memstore);
+  row.SeekToFirst();
+  if (row.key() < rows.low) return false;
+  row.SeekToLast();
+  return !rows.high.has_value() || row.key() < *rows.high;
 }
 
 void SortByKey(std::vector<const MemRow*>* rows) {
@@ -442,14 +461,27 @@ Result<std::optional<std::vector<uint32_t>>> LookFor(const FileSource& source,
   return kNotLookedFor;
 }
 
+// Of a window of keys (row_windows.h) the rows may be few beside those with an entry.
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
                                               const format::ReadPoint& point) {
   std::vector<const MemRow*> rows, found;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    const bool is_window = !HoldsAllRows(cluster.rows, *memstore);
     for (const IndexPath& path : access.paths) {
       const std::optional<size_t> index = UsableIn(*memstore, cluster, *path.index);
+      const auto& ranges = path.RangesOfMemstores(cluster.in_order);
       DeadRows dead(cluster, path, point);
-      for (const format::KeyRange& range : path.RangesOfMemstores(cluster.in_order)) {
+      uint64_t entries = 0;
+      for (const format::KeyRange& range : ranges) {
+        if (is_window && index.has_value()) entries += memstore->CountIndex(*index, range);
+      }
+      if (entries > kEntriesPerWalkedRow && !path.nulls &&
+          dead.CollectByKey(*memstore, ranges, cluster.rows, entries / kEntriesPerWalkedRow,
+                            &found)) {
+        rows.insert(rows.end(), found.begin(), found.end());
+        continue;
+      }
+      for (const format::KeyRange& range : ranges) {
         if (!index.has_value()) break;
         dead.Collect(*memstore, *index, range, &found);
         rows.insert(rows.end(), found.begin(), found.end());

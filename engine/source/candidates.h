@@ -148,6 +148,8 @@ MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& acc
 /// its live entries; nullopt: not without looking at them.
 std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPath& access,
                                           const TableView& view);
+/// Whether every row of the memstore, now, is in the range. Requires: it has some.
+bool HoldsAllRows(const format::KeyRange& rows, const Memstore& memstore);
 /// Sorts the rows by key and keeps one of each key.
 void SortByKey(std::vector<const MemRow*>* rows);
 

@@ -1,9 +1,10 @@
-// A window ends at the first key, of any source, that is a given number of its rows away from where
-// the window begins; of the rows of a memstore about as many. It never crosses the border of a
-// region.
+// A window ends at the first key, of any source, that is about a given number of its rows away from
+// where the window begins: in files at the border of a block, which its index knows. It never
+// crosses the border of a region.
 #include "engine/source/row_windows.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,12 +17,14 @@
 namespace tandem::engine {
 namespace {
 
-Result<std::string> KeyAt(const format::DataSection& carrier, uint32_t ordinal) {
-  ASSIGN_OR_RETURN(const uint32_t block, carrier.BlockOf(ordinal));
-  ASSIGN_OR_RETURN(const format::RowBlockRef rows, carrier.ReadRows(block));
-  std::string key;
-  RETURN_IF_ERROR(rows->Key(ordinal - rows->first(), &key));
-  return key;
+// The files of the cluster in the order of a walk.
+std::vector<const FileSource*> FilesInOrder(const Cluster& cluster, bool backward) {
+  std::vector<const FileSource*> files;
+  for (const FileSource& file : cluster.files) files.push_back(&file);
+  std::ranges::sort(files, [backward](const FileSource* a, const FileSource* b) {
+    return backward ? a->max_key() > b->max_key() : a->min_key() < b->min_key();
+  });
+  return files;
 }
 
 // No row of the cluster has a smaller key.
@@ -111,20 +114,34 @@ Result<bool> RowWindows::Next(std::vector<Cluster>* clusters) {
 Result<std::optional<std::string>> RowWindows::BorderOf(const std::vector<Cluster>& clusters,
                                                         const format::KeyRange& rows) const {
   std::optional<std::string> nearest;
+  // False: it does not lie within the rows. A memstore may have got rows since, before those that
+  // it had.
   const auto add = [&](std::string key) {
-    // A memstore may have got rows since, before those that it had.
-    if (!rows.Contains(key) || key == rows.low) return;
+    if (!rows.Contains(key) || key == rows.low) return false;
     const bool is_nearer = !nearest.has_value() || (backward_ ? key > *nearest : key < *nearest);
     if (is_nearer) nearest = std::move(key);
+    return true;
   };
   if (clusters.empty()) return nearest;
   if (clusters.size() > 1) add(FirstKeyOf(backward_ ? clusters.back() : clusters[1]));
   const Cluster& cluster = backward_ ? clusters.back() : clusters.front();
-  for (const FileSource& file : cluster.files) {
-    if (file.high - file.low <= window_rows_) continue;
-    const uint32_t at = backward_ ? file.high - window_rows_ : file.low + window_rows_;
-    ASSIGN_OR_RETURN(std::string key, KeyAt(*file.carrier, at));
-    add(std::move(key));
+  // Of a file that begins after the border no block index is looked at. Where a block ends on
+  // either side of the row will do.
+  for (const FileSource* const file : FilesInOrder(cluster, backward_)) {
+    const bool is_after = nearest.has_value() &&
+                          (backward_ ? file->max_key() < *nearest : file->min_key() >= *nearest);
+    if (is_after) break;
+    if (file->high - file->low <= window_rows_) continue;
+    const uint32_t at = backward_ ? file->high - window_rows_ : file->low + window_rows_;
+    ASSIGN_OR_RETURN(const uint32_t block, file->carrier->BlockOf(at));
+    std::array<uint32_t, 2> ends = {block, block + 1};
+    if (backward_) std::swap(ends[0], ends[1]);
+    for (const uint32_t end : ends) {
+      if (end == 0 || end >= file->carrier->block_count()) continue;
+      std::string key;
+      RETURN_IF_ERROR(file->carrier->SeparatorOf(end, &key));
+      if (add(std::move(key))) break;
+    }
   }
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     if (memstore->row_count() <= window_rows_) continue;

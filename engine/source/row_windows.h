@@ -34,8 +34,8 @@ class RowWindows {
                               const Cluster& cluster, Sizes sizes);
 
   /// The clusters of the next window, of all sources that may hold its rows; false at the end, and
-  /// `*clusters` is empty. No file has more than a number of rows there, and no memstore many more;
-  /// it grows with each window, so that a long range takes few. Errors: kCorruption, kIoError.
+  /// `*clusters` is empty. No source has many more than a number of rows there; it grows with
+  /// each window, so that a long range takes few. Errors: kCorruption, kIoError.
   Result<bool> Next(std::vector<Cluster>* clusters);
   /// The last window had very many rows: the next ones have fewer.
   void Shrink();
