@@ -27,7 +27,8 @@ class RandomTransactions : public TransactionFixture {
   struct Open {
     Transaction transaction;
     uint64_t begun = 0;
-    Rows rows;  ///< That it sees.
+    Rows rows;      ///< That it sees.
+    Rows at_begin;  ///< Those of then.
     std::set<std::string> written = {};
     std::set<std::string> read = {};
     bool has_ranges = false;  ///< They are checked.
@@ -41,6 +42,7 @@ class RandomTransactions : public TransactionFixture {
       open.push_back({.transaction = Begin({.validate_ranges = has_ranges}),
                       .begun = now,
                       .rows = committed,
+                      .at_begin = committed,
                       .has_ranges = has_ranges});
     } else if (what < 16) {
       WriteBeside();
@@ -72,6 +74,13 @@ class RandomTransactions : public TransactionFixture {
   static std::string NewestOf(const Rows& rows, const std::string& row) {
     const auto found = rows.find(row);
     return found == rows.end() ? "" : found->second.front().value;
+  }
+  static std::vector<std::string> ValuesOf(const Rows& rows, const std::string& row) {
+    std::vector<std::string> values;
+    const auto found = rows.find(row);
+    if (found == rows.end()) return values;
+    for (const Version& version : found->second) values.push_back(version.value);
+    return values;
   }
   static void PutInto(const std::string& row, const std::string& value, bool is_own, Rows* rows) {
     constexpr size_t kVersionsMax = 2;
@@ -218,12 +227,12 @@ class RandomTransactions : public TransactionFixture {
     if (random.Below(8) == 0) return;  // It is rolled back.
     one.read.insert(one.written.begin(), one.written.end());
     // A row that others left as it was may count as unchanged: they deleted one that was not there,
-    // or put what it had.
+    // put what it had, or took back what they had put.
     bool is_touched = false, is_changed = false;
     for (const std::string& row : one.read) {
       if (one.written.empty() || changed[row] <= one.begun) continue;
       is_touched = true;
-      is_changed |= committed.contains(row);
+      is_changed |= ValuesOf(committed, row) != ValuesOf(one.at_begin, row);
     }
     const Status status = one.transaction.Commit();
     BOOST_REQUIRE_MESSAGE(status.ok() || status.code() == StatusCode::kConflict, status.ToString());
