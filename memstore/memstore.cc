@@ -143,6 +143,7 @@ struct Memstore::Impl {
   std::atomic<uint64_t> min_sequence{0};  // 0: empty.
   std::atomic<uint64_t> max_sequence{0};
   std::atomic<int64_t> min_timestamp{std::numeric_limits<int64_t>::max()};
+  std::atomic<bool> has_only_puts{true};
   // Of the columns of indexes over several.
   std::atomic<int64_t> min_composite{PutTimes().min}, max_composite{PutTimes().max};
   std::atomic<bool> composite_falls{false};
@@ -206,7 +207,11 @@ void Memstore::Impl::CountCells(std::span<const format::Cell> cells) {
   Publish(&max_sequence, sequence);
   int64_t oldest = min_timestamp.load(std::memory_order_relaxed);
   for (const format::Cell& cell : cells) {
-    if (cell.kind == format::CellKind::kPut) oldest = std::min(oldest, cell.timestamp);
+    if (cell.kind == format::CellKind::kPut) {
+      oldest = std::min(oldest, cell.timestamp);
+    } else {
+      has_only_puts.store(false, std::memory_order_release);
+    }
   }
   Publish(&min_timestamp, oldest);
 }
@@ -394,6 +399,10 @@ format::SequenceNumber Memstore::min_sequence() const {
 
 format::SequenceNumber Memstore::max_sequence() const {
   return format::SequenceNumber(impl_->max_sequence.load(std::memory_order_acquire));
+}
+
+bool Memstore::has_only_puts() const {
+  return impl_->has_only_puts.load(std::memory_order_acquire);
 }
 
 PutTimes Memstore::composite_times() const {

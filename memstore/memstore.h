@@ -110,6 +110,8 @@ class Memstore {
   }
   /// Smallest timestamp of any Put (for TTL); INT64_MAX when none.
   int64_t min_timestamp() const;
+  /// Whether none of its cells deletes anything. Once false it stays false.
+  bool has_only_puts() const;
   /// Of the columns of indexes over several.
   PutTimes composite_times() const;
 

@@ -8,86 +8,20 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/counting/all_rows.h"
 #include "engine/counting/cluster_ranks.h"
 #include "engine/counting/entry_counts.h"
 #include "engine/counting/matches.h"
 #include "engine/counting/value_ranks.h"
-#include "engine/read/row_iterator.h"
 #include "engine/source/intersection.h"
 
 namespace tandem::engine {
 namespace {
 
-// This many are always decided.
-constexpr uint64_t kDecidedMin = 64;
 // To read a row that an index leads to costs about as much as finding this many.
 constexpr uint64_t kFoundPerRead = 64;
 // To decide on a row costs about as much as reading this many.
 constexpr uint64_t kReadPerDecided = 4;
-
-// The keys of the candidates that are rows.
-Result<std::vector<std::string>> Decide(ReadContext* context, const Cluster& cluster,
-                                        std::vector<FileCandidates> files,
-                                        std::vector<const MemRow*> rows) {
-  std::vector<std::string> keys;
-  const auto iterator = NewCandidateIterator(context, cluster, std::move(files), {std::move(rows)});
-  while (true) {
-    ASSIGN_OR_RETURN(const bool is_row, iterator->Next());
-    if (!is_row) return keys;
-    keys.emplace_back(iterator->key());
-  }
-}
-
-// All rows of the cluster; nullopt: they cannot be counted.
-Result<std::optional<ClusterRanks>> RanksOfRows(ReadContext* context, const Cluster& cluster,
-                                                Skipped* skipped) {
-  const std::optional<ClusterRanks> none;
-  if (!MayCount(cluster)) {
-    skipped->why_read =
-        "cells may have expired, files are newer than the snapshot, or the overlaps of files are "
-        "not built";
-    return none;
-  }
-  uint64_t to_decide = CountMemstoreRows(cluster);
-  std::vector<std::shared_ptr<const CountedRows>> counted;
-  std::vector<FileCandidates> decided;
-  for (const FileSource& source : cluster.files) {
-    ASSIGN_OR_RETURN(counted.emplace_back(), CountedRowsOf(cluster, source, skipped->left,
-                                                           context->resources.overlap_memory));
-    if (counted.back() == nullptr) {
-      skipped->why_read = "the rows that files share are not counted yet";
-      return none;
-    }
-    std::vector<uint32_t>& ordinals = decided.emplace_back().ordinals;
-    const RowSet* const rows = counted.back()->decided.get();
-    if (rows == nullptr) continue;
-    const uint32_t first = rows->RankOf(source.low), end = rows->RankOf(source.high);
-    to_decide += end - first;
-    if (!skipped->PaysToDecide(to_decide, kReadPerDecided)) break;
-    for (uint32_t rank = first; rank < end; ++rank) ordinals.push_back(rows->At(rank));
-  }
-  if (!skipped->PaysToDecide(to_decide, kReadPerDecided)) {
-    skipped->ReadInsteadOf(to_decide);
-    return none;
-  }
-  const std::vector<const MemRow*> rows = RowsOfMemstores(cluster, context->view.point);
-  ClusterRanks ranks(cluster);
-  for (size_t i = 0; i < cluster.files.size(); ++i) {
-    std::vector<uint32_t> left_out;
-    if (!rows.empty()) {
-      ASSIGN_OR_RETURN(left_out,
-                       OrdinalsOfRows(cluster.files[i], rows, context->view.table->hash_secret));
-    }
-    ranks.AddFile(std::move(counted[i]), std::move(left_out));
-  }
-  if (to_decide > 0) {
-    skipped->decided += to_decide;
-    ASSIGN_OR_RETURN(std::vector<std::string> keys,
-                     Decide(context, cluster, std::move(decided), rows));
-    ranks.AddDecided(std::move(keys));
-  }
-  return std::optional(std::move(ranks));
-}
 
 // The rows of the cluster that the access, which is exact, leads to, if they have one value of an
 // index whose live entries are counted: no entry is looked at. nullopt: so it is not.
@@ -195,15 +129,6 @@ Status BeginAt(ClusterRanks* ranks, uint64_t offset, bool reverse, Cluster* clus
 }
 
 }  // namespace
-
-bool Skipped::PaysToDecide(uint64_t rows, uint64_t read_per_decided) const {
-  return rows <= kDecidedMin || rows * read_per_decided <= left;
-}
-
-void Skipped::ReadInsteadOf(uint64_t rows) {
-  why_read =
-      std::to_string(rows) + " rows lie in several files or in memstores: reading is cheaper";
-}
 
 Status SkipByKey(ReadContext* context, const ReadByKey& read, Skipped* skipped) {
   std::vector<Cluster>& clusters = *read.clusters;

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "engine/counting/all_rows.h"
 #include "engine/counting/entry_counts.h"
 #include "engine/counting/matches.h"
-#include "engine/counting/offset.h"
 #include "engine/parallel/key_read.h"
 #include "engine/parallel/parted_rows.h"
 #include "engine/read/concatenating_iterator.h"
@@ -22,10 +22,10 @@
 namespace tandem::engine {
 namespace {
 
-// Candidates of a file that are looked at while the row of a memstore is decided twice. Where rows
-// without a value match too, this many are decided even if the file has few candidates.
+// Candidates of a file that are looked at while the row of a memstore is decided twice.
 constexpr uint64_t kEntriesPerMemstoreRow = 256;
-constexpr uint64_t kDecidedWithNulls = 8;
+// A candidate without a value costs as much as so many entries.
+constexpr uint64_t kEntriesPerNull = 4;
 
 bool IsWhole(const FileSource& source) {
   return source.low == 0 && source.high == source.file->row_count();
@@ -40,39 +40,20 @@ Result<uint64_t> CountRows(RowIterator* iterator) {
   }
 }
 
-// How many entries the access leads to in files in which they can be counted; nullopt: they cannot.
-// Rows without a value are among them where the one file has no row twice: then each of its entries
-// counts, and each row that has none.
-Result<std::optional<uint64_t>> EntriesThatCount(const Cluster& cluster, const AccessPath& access) {
-  if (access.paths.size() != 1 || !access.paths[0].nulls) return CountableEntries(cluster, access);
-  const IndexPath& path = access.paths[0];
-  const bool may_count = !access.is_intersection() && access.keys == nullptr &&
-                         !path.repeats_rows && MayCountEntries(*path.index);
-  const bool is_one_file = cluster.files.size() == 1 && !cluster.memstores.empty() &&
-                           IsWhole(cluster.files[0]) && AllMayBeSingleSource(cluster.files[0]);
-  if (!may_count || !is_one_file) return std::optional<uint64_t>();
-  return ExactEntries(cluster.files[0], path);
-}
-
 // The rows of a cluster by the counts of live entries in its files, and those that have to be
 // decided; nullopt: there are no such counts, or looking at the candidates is cheaper.
 Result<std::optional<uint64_t>> CountFromEntries(ReadContext* context, const Cluster& cluster,
                                                  const AccessPath& access) {
   const std::optional<uint64_t> none;
-  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, EntriesThatCount(cluster, access));
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, CountableEntries(cluster, access));
   if (!entries.has_value()) return none;
+  if (CountMemstoreRows(cluster) * kEntriesPerMemstoreRow > *entries) return none;
   const IndexPath& path = access.paths[0];
-  const uint64_t updated = CountMemstoreRows(cluster);
-  const bool are_few = path.nulls && updated <= kDecidedWithNulls;
-  if (!are_few && updated * kEntriesPerMemstoreRow > *entries) return none;
   std::string_view why;
   ASSIGN_OR_RETURN(const std::optional<EntryCounts> counts,
                    EntryCounts::Make(context, cluster, *path.index, *entries, &why));
   if (!counts.has_value()) return none;
-  uint64_t count = *entries;
-  if (!path.nulls) {
-    ASSIGN_OR_RETURN(count, counts->Count(path.ranges));
-  }
+  ASSIGN_OR_RETURN(uint64_t count, counts->Count(path.ranges));
   RETURN_IF_ERROR(counts->ForEachDecided(path.ranges, [&](const RowIterator&, bool is_added) {
     count += is_added ? 1 : -1;
     return Status();
@@ -145,17 +126,12 @@ Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
   return count + others;
 }
 
-// All rows of a cluster, as those of an offset are passed over: few are looked at. nullopt: they
-// cannot be counted so, or reading them costs less.
-Result<std::optional<uint64_t>> CountAllRows(ReadContext* context, const Cluster& cluster) {
+// All rows of a cluster; nullopt: they cannot be counted, or reading them costs less.
+Result<std::optional<uint64_t>> CountRowsOf(ReadContext* context, const Cluster& cluster) {
   if (EachRowCounts(cluster)) {
     return std::optional<uint64_t>(cluster.files[0].high - cluster.files[0].low);
   }
-  Skipped passed{.left = CountMemstoreRows(cluster)};
-  for (const FileSource& source : cluster.files) passed.left += source.high - source.low;
-  std::vector<Cluster> clusters = {cluster};
-  RETURN_IF_ERROR(SkipByKey(context, {.clusters = &clusters}, &passed));
-  return passed.is_all ? std::optional(passed.by_counts) : std::nullopt;
+  return CountAllRows(context, cluster);
 }
 
 // The rows of the query if all of its clusters are counted so; nullopt: they are not.
@@ -165,8 +141,7 @@ Result<std::optional<uint64_t>> CountAtOnce(const Query& query, uint64_t limit) 
   for (const Cluster& cluster : query.plan.clusters) {
     if (count >= limit) break;
     RETURN_IF_ERROR(query.context->CheckGoOn());
-    ASSIGN_OR_RETURN(const std::optional<uint64_t> rows,
-                     CountAllRows(query.context.get(), cluster));
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> rows, CountRowsOf(query.context.get(), cluster));
     if (!rows.has_value()) return std::optional<uint64_t>();
     count += *rows;
   }
@@ -179,7 +154,7 @@ Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
   const std::optional<AccessPath>& access = query.plan.access;
   if (access.has_value() && access->exact) return CountAccessPath(context, cluster, *access);
   if (query.plan.rows_decide) {
-    ASSIGN_OR_RETURN(const std::optional<uint64_t> all, CountAllRows(context, cluster));
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> all, CountRowsOf(context, cluster));
     if (all.has_value()) return *all;
   }
   ConcatenatingIterator chain(context, {&cluster, 1}, access.has_value() ? &*access : nullptr);
@@ -189,6 +164,30 @@ Result<uint64_t> CountCluster(const Query& query, const Cluster& cluster) {
     if (!is_row) return count;
     ++count;
   }
+}
+
+// A condition on one column that rows without a value satisfy too, turned round; nullopt: it is no
+// such condition.
+std::optional<BoundPredicate> TurnRound(const Query& query) {
+  if (!query.context->predicate.has_value()) return std::nullopt;
+  BoundNode turned = query.context->predicate->root();
+  const bool may_turn = turned.kind == BoundNode::Kind::kLeaf && turned.leaf.accepts_null &&
+                        turned.leaf.has_ranges() && !turned.leaf.has_several_values();
+  if (!may_turn) return std::nullopt;
+  turned.leaf.values = turned.leaf.values.Complement();
+  turned.leaf.accepts_null = false;
+  return BoundPredicate::Of(std::move(turned));
+}
+
+// How many rows the read looks at, about.
+uint64_t CostOf(const QueryPlan& plan) {
+  if (plan.access.has_value()) return plan.entries.total();
+  uint64_t rows = 0;
+  for (const Cluster& cluster : plan.clusters) {
+    rows += CountMemstoreRows(cluster);
+    for (const FileSource& source : cluster.files) rows += source.high - source.low;
+  }
+  return rows;
 }
 
 }  // namespace
@@ -222,6 +221,31 @@ Result<uint64_t> CountMatches(const Query& query) {
     count += here;
   }
   return std::min(count, limit) - std::min(count, query.offset);
+}
+
+Result<std::optional<uint64_t>> CountByOthers(const QueryRequest& request, const Query& query) {
+  const std::optional<uint64_t> none;
+  const QueryOptions& asked = request.query;
+  const bool is_whole = asked.limit == 0 && asked.offset == 0 && asked.after.empty() &&
+                        asked.before.empty() && asked.order_by.empty();
+  if (!is_whole) return none;
+  std::optional<BoundPredicate> turned = TurnRound(query);
+  if (!turned.has_value()) return none;
+  const TableView& view = query.context->view;
+  ASSIGN_OR_RETURN(const Query others,
+                   PrepareQuery(request, PlanPurpose::kCount, *std::move(turned), view));
+  const std::optional<AccessPath>& access = others.plan.access;
+  if (!access.has_value() || !access->exact) return none;
+  if (CostOf(query.plan) * kEntriesPerNull < CostOf(others.plan)) return none;
+  QueryOptions of_all;
+  QueryRequest every_row{request.resources, request.options, request.predicate, of_all};
+  every_row.limits = request.limits;
+  ASSIGN_OR_RETURN(const Query all, PrepareQuery(every_row, PlanPurpose::kCount,
+                                                 BoundPredicate::Of(BoundNode()), view));
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> rows, CountAtOnce(all, UINT64_MAX));
+  if (!rows.has_value()) return none;
+  ASSIGN_OR_RETURN(const uint64_t left_out, CountMatches(others));
+  return std::optional(*rows - left_out);
 }
 
 }  // namespace tandem::engine

@@ -31,7 +31,8 @@ Result<std::unique_ptr<RowSource>> QueryRows(const QueryRequest& request, TableV
 Result<uint64_t> CountRows(const QueryRequest& request, TableView view) {
   ASSIGN_OR_RETURN(const Query prepared,
                    PrepareQuery(request, PlanPurpose::kCount, std::move(view)));
-  return CountMatches(prepared);
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> count, CountByOthers(request, prepared));
+  return count.has_value() ? Result<uint64_t>(*count) : CountMatches(prepared);
 }
 
 Result<Explanation> ExplainQuery(const QueryRequest& request, TableView view) {

@@ -157,6 +157,48 @@ void MemstoreOverlap::Take(const ChangeLog::Change& change) {
   held_->Add(ordinal, change.sequence);
 }
 
+// Where those of the reader end in absent_.
+std::optional<size_t> MemstoreOverlap::FindAbsent(format::SequenceNumber sequence) {
+  const std::shared_ptr<const std::vector<uint32_t>> ordinals = Ordinals();
+  ChangeLog::Cursor next = absent_changes_, ahead = absent_changes_;
+  for (size_t i = 0; i < kTogether; ++i) {
+    const ChangeLog::Change* const change = ahead.Next(sequence);
+    if (change != nullptr) __builtin_prefetch(change->row);
+  }
+  while (const ChangeLog::Change* const change = next.Next(sequence)) {
+    if (const ChangeLog::Change* const later = ahead.Next(sequence)) {
+      __builtin_prefetch(later->row);
+    }
+    const uint32_t number = Memstore::RowNumber(change->row);
+    if (number >= looked_at_.size()) looked_at_.resize(ordinals->size());
+    if (!looked_at_[number] && (*ordinals)[number] == kNowhere) {
+      if (absent_.size() == absent_.capacity()) {
+        const size_t room = std::max(kTogether, absent_.size() * 2);
+        if (!absent_charge_.GrowTo(room * sizeof(Absent))) return std::nullopt;
+        absent_.reserve(room);
+      }
+      absent_.push_back({change->row, number, change->sequence});
+    }
+    looked_at_[number] = true;
+    absent_changes_ = next;
+  }
+  const auto end = std::ranges::upper_bound(absent_, sequence, {}, &Absent::sequence);
+  return static_cast<size_t>(end - absent_.begin());
+}
+
+std::optional<uint64_t> MemstoreOverlap::CountAbsent(format::SequenceNumber sequence) {
+  base::MutexLock lock(absent_mutex_);
+  return FindAbsent(sequence);
+}
+
+bool MemstoreOverlap::AppendAbsent(format::SequenceNumber sequence, std::vector<Absent>* rows) {
+  base::MutexLock lock(absent_mutex_);
+  const std::optional<size_t> count = FindAbsent(sequence);
+  if (!count.has_value()) return false;
+  rows->insert(rows->end(), absent_.begin(), absent_.begin() + static_cast<ptrdiff_t>(*count));
+  return true;
+}
+
 std::optional<MemstoreOverlap::Bits> MemstoreOverlap::BitsFor(
     const format::IndexRecord* index) const {
   Bits bits;

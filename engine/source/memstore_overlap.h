@@ -53,7 +53,11 @@ class MemstoreOverlap final : public Memstore::Derived {
                                              const format::StoreFile& file,
                                              const std::shared_ptr<OverlapMemory>& memory);
   MemstoreOverlap(const Memstore& memstore, const std::shared_ptr<OverlapMemory>& memory)
-      : memstore_(memstore), charge_(memory, 0), changes_(memstore.Changes()) {}
+      : memstore_(memstore),
+        absent_charge_(memory, 0),
+        absent_changes_(memstore.Changes()),
+        charge_(memory, 0),
+        changes_(memstore.Changes()) {}
 
   /// A reader asks about that many rows, whether by the bits or without them.
   void Asked(uint64_t rows) { credit_.Add(rows); }
@@ -68,6 +72,19 @@ class MemstoreOverlap final : public Memstore::Derived {
     base::MutexLock lock(mutex_);
     return ordinals_shared_;
   }
+
+  /// A row of the memstore that the file has not.
+  struct Absent {
+    const MemRow* row = nullptr;
+    uint32_t number = 0;              ///< Memstore::RowNumber.
+    format::SequenceNumber sequence;  ///< Of its first cell.
+  };
+  /// How many of these a reader at `sequence` sees. nullopt: there is no memory. Requires: Covers
+  /// was true of it. Cost: that of what changed since the last such call.
+  std::optional<uint64_t> CountAbsent(format::SequenceNumber sequence) EXCLUDES(absent_mutex_);
+  /// The same rows, appended to `*rows`. False: there is no memory.
+  bool AppendAbsent(format::SequenceNumber sequence, std::vector<Absent>* rows)
+      EXCLUDES(absent_mutex_);
 
   /// The bits for one index, or for none.
   class Bits {
@@ -131,6 +148,7 @@ class MemstoreOverlap final : public Memstore::Derived {
   bool MakeRoom(const format::StoreFile& file);
   Status Locate(std::span<const ChangeLog::Change> changes, format::StoreFile* file);
   void Take(const ChangeLog::Change& change);
+  std::optional<size_t> FindAbsent(format::SequenceNumber sequence) REQUIRES(absent_mutex_);
 
   const Memstore& memstore_;
   QuestionCredit credit_;
@@ -146,6 +164,12 @@ class MemstoreOverlap final : public Memstore::Derived {
   mutable base::Mutex mutex_;
   // Replaced when it grows. An element is written before known_through_ covers its row.
   std::shared_ptr<const std::vector<uint32_t>> ordinals_shared_ GUARDED_BY(mutex_);
+
+  base::Mutex absent_mutex_;
+  std::vector<Absent> absent_ GUARDED_BY(absent_mutex_);  // By sequence.
+  OverlapCharge absent_charge_ GUARDED_BY(absent_mutex_);
+  ChangeLog::Cursor absent_changes_ GUARDED_BY(absent_mutex_);
+  std::vector<bool> looked_at_ GUARDED_BY(absent_mutex_);  // By the number of the row.
 
   // Of the reader that advances it.
   OverlapCharge charge_;

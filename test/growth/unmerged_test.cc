@@ -14,15 +14,17 @@ namespace {
 constexpr uint64_t kRows = 4'096;
 constexpr uint64_t kValues = 4;
 
-// n rows in a file, with kValues values in turn; the memstore gives one of them another value and
+// n rows in a file, with `values` values in turn; the memstore gives one of them another value and
 // has a row of its own, without a value.
-void OpenUnmerged(TestEngine* engine, uint64_t n) {
+void OpenUnmerged(TestEngine* engine, uint64_t n, uint64_t values = kValues) {
   TableOptions table = SimpleTable();
   table.indexes = {{.name = "by_p", .columns = {{.family = "d", .qualifier = "p"}}}};
+  engine->tuning.memstore_bytes = 32 << 20;     // Nothing is flushed meanwhile,
+  engine->tuning.block_cache_bytes = 16 << 20;  // and key hashes fit.
   BOOST_REQUIRE_EQUAL(engine->Open().ToString(), "OK");
   BOOST_REQUIRE_EQUAL((**engine).CreateTable(table).ToString(), "OK");
   for (uint64_t row = 0; row < n; ++row) {
-    BOOST_REQUIRE(engine->Put(RowKey(row), "p", RowKey(row % kValues)).ok());
+    BOOST_REQUIRE(engine->Put(RowKey(row), "p", RowKey(row % values)).ok());
   }
   BOOST_REQUIRE_EQUAL((**engine).Flush("t").ToString(), "OK");
   engine->executor.Drain();
@@ -70,22 +72,60 @@ BOOST_AUTO_TEST_CASE(ACountOfAllValuesButOneLooksAtRowsOfTheMemstore) {
          }});
 }
 
+// A quarter of the rows has got another value since.
+double RowsLookedAtBesideMany(uint64_t n, const Predicate& predicate, uint64_t expected) {
+  TestEngine engine;
+  OpenUnmerged(&engine, n);
+  for (uint64_t row = 0; row < n / 4; ++row) {
+    BOOST_REQUIRE(engine.Put(RowKey(row), "q", "another").ok());
+  }
+  return RowsLookedAt(
+      expected, [&](const ReadOptions& read) { return (*engine).Count(read, "t", predicate, {}); });
+}
+
+BOOST_AUTO_TEST_CASE(ACountOfAllRowsLooksAtNoneOfMany) {
+  Check({.cost = "rows looked at for a count of n rows, a quarter of them in the memstore too",
+         .n = kRows,
+         .bound = AtMost(8),
+         .measure = [](uint64_t n) { return RowsLookedAtBesideMany(n, {}, n + 1); }});
+}
+
+BOOST_AUTO_TEST_CASE(ACountOfAllValuesButOneLooksAtFewOfMany) {
+  Check({.cost = "rows looked at for a count of all but one value of n rows, a quarter of them in "
+                 "the memstore too",
+         .n = kRows,
+         .bound = AtMost(8),
+         .measure = [](uint64_t n) {
+           const Predicate others = Predicate::Not(Predicate::Equal("p", RowKey(0)));
+           return RowsLookedAtBesideMany(n, others, n - n / kValues + 2);
+         }});
+}
+
+double RowsLookedAtByGroups(uint64_t n, uint64_t values) {
+  TestEngine engine;
+  OpenUnmerged(&engine, n, values);
+  const AggregateOptions groups{.group_by = {"p"}, .values = {{AggregateKind::kRows}}};
+  return RowsLookedAt(values + 1, [&](const ReadOptions& read) -> Result<uint64_t> {
+    auto cursor = (*engine).Aggregate(read, "t", {}, groups);
+    if (!cursor.has_value()) return cursor.status();
+    uint64_t found = 0;
+    while (cursor->Next()) ++found;
+    return cursor->status().ok() ? Result<uint64_t>(found) : cursor->status();
+  });
+}
+
 BOOST_AUTO_TEST_CASE(GroupsLookAtRowsOfTheMemstore) {
   Check({.cost = "rows looked at for the counts of 4 groups of n rows, two in the memstore",
          .n = kRows,
-         .bound = AtMost(64),
-         .measure = [](uint64_t n) {
-           TestEngine engine;
-           OpenUnmerged(&engine, n);
-           const AggregateOptions groups{.group_by = {"p"}, .values = {{AggregateKind::kRows}}};
-           return RowsLookedAt(kValues + 1, [&](const ReadOptions& read) -> Result<uint64_t> {
-             auto cursor = (*engine).Aggregate(read, "t", {}, groups);
-             if (!cursor.has_value()) return cursor.status();
-             uint64_t found = 0;
-             while (cursor->Next()) ++found;
-             return cursor->status().ok() ? Result<uint64_t>(found) : cursor->status();
-           });
-         }});
+         .bound = AtMost(16),
+         .measure = [](uint64_t n) { return RowsLookedAtByGroups(n, kValues); }});
+}
+
+BOOST_AUTO_TEST_CASE(ManyGroupsLookAtRowsOfTheMemstore) {
+  Check({.cost = "rows looked at for the counts of n / 4 groups of n rows, two in the memstore",
+         .n = kRows,
+         .bound = AtMost(16),
+         .measure = [](uint64_t n) { return RowsLookedAtByGroups(n, n / 4); }});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
