@@ -31,12 +31,13 @@ class AddedRows {
   AddedRows(const ReadContext& context, const Cluster& cluster)
       : context_(context), cluster_(cluster), sequence_(context.view.point.sequence) {}
 
-  /// Their number, and with `rows` they themselves, in no order. nullopt: it is not known.
-  /// Errors: kCorruption, kIoError.
+  /// Their number; `*rows`, if `rows` is not null, gets they themselves, in no order. nullopt: it is
+  /// not known, and `*rows` stays as it is. Errors: kCorruption, kIoError.
   Result<std::optional<uint64_t>> Find(std::vector<const MemRow*>* rows) {
     const std::optional<uint64_t> none;
     if (!AreAllThere()) return none;
     uint64_t count = 0;
+    std::vector<const MemRow*> found;
     for (size_t i = 0; i < cluster_.memstores.size(); ++i) {
       RETURN_IF_ERROR(context_.CheckGoOn());
       ASSIGN_OR_RETURN(const auto overlaps, OverlapsOf(*cluster_.memstores[i]));
@@ -56,8 +57,9 @@ class AddedRows {
       std::erase_if(absent, [this, i](const Absent& row) { return HasBefore(i, row.row); });
       count += absent.size();
       if (rows == nullptr) continue;
-      std::ranges::transform(absent, std::back_inserter(*rows), &Absent::row);
+      std::ranges::transform(absent, std::back_inserter(found), &Absent::row);
     }
+    if (rows != nullptr) *rows = std::move(found);
     return std::optional(count);
   }
 

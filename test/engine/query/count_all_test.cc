@@ -2,6 +2,7 @@
 // tables: with memstores that hold nothing but Puts, and with others.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ class CountedWorld {
                 .file_ids = random->Next()}) {}
 
   ReadWorld& world() { return world_; }
+  /// What is known of memstores and files has so much memory: of some of them it is not known.
+  void LimitMemory(uint64_t bytes) { memory_ = std::make_shared<engine::OverlapMemory>(bytes); }
 
   void Put(uint64_t row) {
     const std::string column = random_.OneIn(4) ? "e" : "c";
@@ -69,7 +72,7 @@ class CountedWorld {
       after_some.offset = random_.Below(rows.size());
       after_some.limit = 1 + random_.Below(3);
       const auto found =
-          Drain(engine::QueryRows(world_.resources(), world_.View(moment), {}, {}, after_some));
+          Drain(engine::QueryRows(Resources(), world_.View(moment), {}, {}, after_some));
       BOOST_CHECK_EQUAL(DescribeRows(found),
                         DescribeRows(moment.model.Query(kWorldTable, {}, after_some, read)));
     }
@@ -80,22 +83,28 @@ class CountedWorld {
     ReadOptions options;
     options.budget.rows = rows;
     const auto count =
-        engine::CountRows(world_.resources(), world_.View(world_.Moments()[0]), options, {}, {});
+        engine::CountRows(Resources(), world_.View(world_.Moments()[0]), options, {}, {});
     return count.has_value();
   }
 
  private:
   void CheckCount(const ReadWorld::Moment& moment, const Predicate& predicate, uint64_t expected) {
     for (int run = 0; run < 2; ++run) {  // The second finds what the first has derived.
-      const auto count =
-          engine::CountRows(world_.resources(), world_.View(moment), {}, predicate, {});
+      const auto count = engine::CountRows(Resources(), world_.View(moment), {}, predicate, {});
       BOOST_REQUIRE_EQUAL(count.status().ToString(), "OK");
       BOOST_TEST(*count == expected, predicate.ToString() << ": " << *count << " of " << expected);
     }
   }
 
+  engine::ReadResources Resources() {
+    engine::ReadResources resources = world_.resources();
+    if (memory_ != nullptr) resources.overlap_memory = memory_;
+    return resources;
+  }
+
   TestRandom& random_;
   ReadWorld world_;
+  std::shared_ptr<engine::OverlapMemory> memory_;  // Null: enough.
 };
 
 }  // namespace
@@ -104,8 +113,9 @@ BOOST_AUTO_TEST_SUITE(CountAll)
 
 BOOST_AUTO_TEST_CASE(CountsAreThoseOfTheModelAtEveryMoment) {
   TestRandom random("counts of all rows");
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < 300; ++round) {
     CountedWorld table(&random);
+    if (random.OneIn(2)) table.LimitMemory(random.Below(8000));
     const uint64_t files = random.Below(4);
     for (uint64_t file = 0; file < files; ++file) {
       table.Write(random.Below(400), random.Below(6));
@@ -115,7 +125,7 @@ BOOST_AUTO_TEST_CASE(CountsAreThoseOfTheModelAtEveryMoment) {
     table.world().BuildOverlaps(0, &random, 0);
     const uint64_t deletes = random.OneIn(3) ? 20 : 0;
     for (uint64_t step = 1 + random.Below(3); step > 0; --step) {
-      table.Write(1 + random.Below(200), deletes);
+      table.Write(1 + random.Below(random.OneIn(2) ? 30 : 200), deletes);
       if (random.OneIn(2)) table.world().TakeSnapshot();
       table.Check();
       if (random.OneIn(2)) table.world().SwitchMemstore(0);
