@@ -2,7 +2,7 @@
 // cuts and kills, and on real files through POSIX calls and io_uring.
 //
 //   TANDEM_SEED=N         the seed of the first database; random otherwise.
-//   TANDEM_OPERATIONS=N   the number of operations over all cases; 120,000 by default.
+//   TANDEM_OPERATIONS=N   the number of operations over all cases; 90,000 by default.
 //   TANDEM_QUICK=1        less than half of that.
 #define BOOST_TEST_DYN_LINK
 #include <unistd.h>

@@ -22,7 +22,7 @@ inline uint64_t Seed() {
 /// Operations of the whole run, over all its cases.
 inline uint64_t Operations() {
   const bool quick = NumberFrom("TANDEM_QUICK", 0) != 0;
-  return NumberFrom("TANDEM_OPERATIONS", quick ? 50'000 : 120'000);
+  return NumberFrom("TANDEM_OPERATIONS", quick ? 50'000 : 90'000);
 }
 
 }  // namespace tandem::test

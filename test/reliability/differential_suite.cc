@@ -13,7 +13,7 @@
 namespace tandem::reliability {
 namespace {
 
-constexpr uint64_t kSessions = 100;
+constexpr uint64_t kSessions = 60;
 constexpr uint64_t kOperationsPerSession = 5000;
 constexpr double kShrinkSeconds = 30;
 

@@ -50,7 +50,9 @@ class DemoRun {
  public:
   DemoRun() : path_(directory_.Path("demo")) {
     const bool lists = OutputOf("apt-cache dumpavail 2>/dev/null | head -c 1") != "";
-    list_ = lists ? "apt-cache dumpavail" : "cat /var/lib/dpkg/status";
+    list_ = "cat " + directory_.Path("list");
+    OutputOf((lists ? "apt-cache dumpavail" : "cat /var/lib/dpkg/status") +
+             (" >" + directory_.Path("list")));
     if (!lists) std::printf("note: apt knows no packages; the demo runs on those installed\n");
     run_ = RunProgram({"demo", path_});
   }

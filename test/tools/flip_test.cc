@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(FlippedBitsAreFoundAndNeverRead) {
   }
   const ProgramRun clean = RunProgram({"verify", path, "--deep"});
   BOOST_REQUIRE_MESSAGE(clean.exit_code == 0, clean.out << clean.err);
-  const uint64_t stride = 24 * Stride(5);
+  const uint64_t stride = 48 * Stride(5);
   uint64_t flips = 0;
   for (const auto& entry : fs::directory_iterator(path)) {
     Victim victim(entry.path());
