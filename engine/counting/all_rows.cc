@@ -31,7 +31,7 @@ class AddedRows {
   AddedRows(const ReadContext& context, const Cluster& cluster)
       : context_(context), cluster_(cluster), sequence_(context.view.point.sequence) {}
 
-  /// Their number; `*rows`, if `rows` is not null, gets they themselves, in no order. nullopt: it is
+  /// Their number. If `rows` is not null, `*rows` becomes the rows, in no order. nullopt: they are
   /// not known, and `*rows` stays as it is. Errors: kCorruption, kIoError.
   Result<std::optional<uint64_t>> Find(std::vector<const MemRow*>* rows) {
     const std::optional<uint64_t> none;
