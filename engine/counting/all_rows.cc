@@ -19,7 +19,7 @@ namespace tandem::engine {
 namespace {
 
 // To decide on a row costs about as much as reading this many, or adding as many that are known.
-constexpr uint64_t kReadPerDecided = 4;
+constexpr uint64_t kReadPerLook = 4;
 // Rows of a memstore are decided by two looks, each of which costs more than a question.
 constexpr uint64_t kQuestionsPerRow = 4;
 
@@ -186,8 +186,8 @@ Result<std::optional<ClusterRanks>> RanksOfRows(ReadContext* context, const Clus
   }
   const uint64_t to_decide =
       known->to_decide + (known->added.has_value() ? 0 : CountMemstoreRows(cluster));
-  const uint64_t costs = to_decide + known->added.value_or(0) / kReadPerDecided;
-  if (!skipped->PaysToDecide(costs, kReadPerDecided)) {
+  const uint64_t costs = to_decide + known->added.value_or(0) / kReadPerLook;
+  if (!skipped->PaysToDecide(costs, kReadPerLook)) {
     skipped->ReadInsteadOf(costs);
     return none;
   }
@@ -226,7 +226,7 @@ Result<std::optional<uint64_t>> CountAllRows(ReadContext* context, const Cluster
     ASSIGN_OR_RETURN(const std::optional<ClusterRanks> ranks, RanksOfRows(context, cluster, &all));
     return ranks.has_value() ? std::optional(ranks->count()) : none;
   }
-  if (!all.PaysToDecide(known->to_decide, kReadPerDecided)) return none;
+  if (!all.PaysToDecide(known->to_decide, kReadPerLook)) return none;
   uint64_t count = *known->added;
   for (size_t i = 0; i < cluster.files.size(); ++i) {
     count += known->counted[i]->Count(cluster.files[i].low, cluster.files[i].high);

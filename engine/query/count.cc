@@ -17,7 +17,9 @@
 #include "engine/parallel/parted_rows.h"
 #include "engine/read/concatenating_iterator.h"
 #include "engine/source/intersection.h"
+#include "engine/source/memstore_overlap.h"
 #include "engine/source/single_source.h"
+#include "index/entries.h"
 
 namespace tandem::engine {
 namespace {
@@ -72,6 +74,33 @@ Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const Fi
   return ExactEntries(source, access.paths[0]);
 }
 
+// The same of a file whose rows memstores hold as well, if these have no cell of the index's column
+// in any of its rows: no posting of it is dead, and no row of it counts by an entry of theirs.
+Result<std::optional<uint64_t>> CountBesideMemstores(const ReadContext& context,
+                                                     const Cluster& cluster,
+                                                     const FileSource& source,
+                                                     const AccessPath& access) {
+  const std::optional<uint64_t> none;
+  if (cluster.memstores.empty() || context.resources.overlap_memory == nullptr ||
+      context.view.point.is_bounded() || access.paths.size() != 1 || access.is_intersection() ||
+      access.keys != nullptr) {
+    return none;
+  }
+  const IndexPath& path = access.paths[0];
+  const bool may_count = !path.nulls && !path.repeats_rows && format::DiesByPuts(*path.index) &&
+                         IsWhole(source) && AllMayBeSingleSource(source) &&
+                         OverlapsNoFile(source) && MemstoresHave(cluster, *path.index);
+  if (!may_count) return none;
+  for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
+    const auto overlap =
+        MemstoreOverlap::Of(*memstore, *source.file, context.resources.overlap_memory);
+    const format::SequenceNumber seen = memstore->SeenThrough(context.view.point.sequence);
+    ASSIGN_OR_RETURN(const bool is_known, overlap->Covers(seen, source.file));
+    if (!is_known || !overlap->LeavesAsItIs(*path.index)) return none;
+  }
+  return ExactEntries(source, path);
+}
+
 // Whether every posting that is left of a row that memstores are known to match by would be found
 // dead, so that the row is not counted by it as well.
 bool KnowsDeadPostings(const FileSource& source, const FileCandidates& left) {
@@ -101,7 +130,10 @@ Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
   bool known_match = true;  // Those of memstores.
   for (const FileSource& source : cluster.files) {
     RETURN_IF_ERROR(context->CheckGoOn());
-    ASSIGN_OR_RETURN(const std::optional<uint64_t> exact, CountFromLeaves(cluster, source, access));
+    ASSIGN_OR_RETURN(std::optional<uint64_t> exact, CountFromLeaves(cluster, source, access));
+    if (!exact.has_value()) {
+      ASSIGN_OR_RETURN(exact, CountBesideMemstores(*context, cluster, source, access));
+    }
     FileCandidates& candidates = files.emplace_back();
     if (exact.has_value()) {
       count += *exact;

@@ -149,8 +149,10 @@ void MemstoreOverlap::Take(const ChangeLog::Change& change) {
   for (Index& index : indexes_) {
     if (index.dead.Has(ordinal)) continue;
     if (Memstore::Supersedes(change.row, index.puts, change.sequence)) {
+      index.has_any.store(true, std::memory_order_relaxed);
       index.dead.Add(ordinal, change.sequence);
     } else if (Memstore::Touches(change.row, *index.puts.column, change.sequence)) {
+      index.has_any.store(true, std::memory_order_relaxed);
       index.touched.Add(ordinal, change.sequence);
     }
   }
@@ -199,14 +201,24 @@ bool MemstoreOverlap::AppendAbsent(format::SequenceNumber sequence, std::vector<
   return true;
 }
 
+const MemstoreOverlap::Index* MemstoreOverlap::Find(format::IndexId index) const {
+  const auto found = std::find_if(indexes_.begin(), indexes_.end(),
+                                  [index](const Index& here) { return here.id == index; });
+  return found == indexes_.end() ? nullptr : &*found;
+}
+
+bool MemstoreOverlap::LeavesAsItIs(const format::IndexRecord& index) const {
+  const Index* const found = Find(index.id);
+  return found != nullptr && !found->has_any.load(std::memory_order_relaxed);
+}
+
 std::optional<MemstoreOverlap::Bits> MemstoreOverlap::BitsFor(
     const format::IndexRecord* index) const {
   Bits bits;
   bits.held_ = held_.get();
   if (index == nullptr) return bits;
-  const auto found = std::find_if(indexes_.begin(), indexes_.end(),
-                                  [&](const Index& here) { return here.id == index->id; });
-  if (found == indexes_.end()) return std::nullopt;
+  const Index* const found = Find(index->id);
+  if (found == nullptr) return std::nullopt;
   bits.touched_ = &found->touched;
   bits.dead_ = &found->dead;
   return bits;

@@ -65,6 +65,11 @@ class MemstoreOverlap final : public Memstore::Derived {
   /// of the overlap. Errors: kCorruption, kIoError.
   Result<bool> Covers(format::SequenceNumber sequence, format::StoreFile* file);
 
+  /// Whether the memstore has changed the column of the index in no row of the file, so that every
+  /// posting of the file is what it was. May be false for a reader to whom it is true, and is for
+  /// an index without bits. Requires: Covers was true.
+  bool LeavesAsItIs(const format::IndexRecord& index) const;
+
   static constexpr uint32_t kNowhere = UINT32_MAX;
   /// By row number of the memstore, the ordinal in the file, or kNowhere. Right for the rows that a
   /// covered reader sees. Requires: Covers was true.
@@ -137,6 +142,7 @@ class MemstoreOverlap final : public Memstore::Derived {
     const format::IndexId id;
     const OlderPuts puts;
     StampedBits touched, dead;
+    std::atomic<bool> has_any{false};  // In one of the two. Before known_through_ tells of it.
   };
   struct Sought {
     format::HashedKey key;
@@ -148,6 +154,7 @@ class MemstoreOverlap final : public Memstore::Derived {
   bool MakeRoom(const format::StoreFile& file);
   Status Locate(std::span<const ChangeLog::Change> changes, format::StoreFile* file);
   void Take(const ChangeLog::Change& change);
+  const Index* Find(format::IndexId index) const;
   std::optional<size_t> FindAbsent(format::SequenceNumber sequence) REQUIRES(absent_mutex_);
 
   const Memstore& memstore_;
