@@ -69,7 +69,7 @@ Result<std::optional<EntryCounts>> EntryCounts::Make(ReadContext* context, const
         "not built";
     return std::optional<EntryCounts>();
   }
-  EntryCounts counts(context, cluster);
+  EntryCounts counts(context, cluster, index);
   for (const FileSource& source : cluster.files) {
     File& file = counts.files_.emplace_back();
     file.source = &source;
@@ -89,6 +89,16 @@ Result<std::optional<EntryCounts>> EntryCounts::Make(ReadContext* context, const
 
 Result<uint64_t> EntryCounts::File::NumberOf(std::string_view key) const {
   return section->CountEntries(format::IndexPart::kCurrent, {{}, std::string(key)});
+}
+
+const std::vector<const MemRow*>& EntryCounts::TouchedRows() const {
+  if (touched_.has_value()) return *touched_;
+  const format::ReadPoint& point = context_->view.point;
+  touched_ = RowsOfMemstores(*cluster_, point);
+  std::erase_if(*touched_, [&](const MemRow* row) {
+    return !Memstore::Touches(row, index_->columns.front(), point.sequence);
+  });
+  return *touched_;
 }
 
 Result<EntryCounts::File::Numbers> EntryCounts::File::NumbersOf(
@@ -114,7 +124,7 @@ Result<uint64_t> EntryCounts::Count(const std::vector<format::KeyRange>& ranges)
 }
 
 Result<uint64_t> EntryCounts::CountDecided(const std::vector<format::KeyRange>& ranges) const {
-  uint64_t count = 2 * CountMemstoreRows(*cluster_);
+  uint64_t count = 2 * TouchedRows().size();
   for (const File& file : files_) {
     if (file.counted->decided.empty()) continue;
     ASSIGN_OR_RETURN(const FileCandidates decided, DecidedOf(file, ranges));
@@ -163,8 +173,8 @@ Status EntryCounts::ForEachDecided(const std::vector<format::KeyRange>& ranges,
     ASSIGN_OR_RETURN(decided.emplace_back(), DecidedOf(file, ranges));
   }
   RETURN_IF_ERROR(visit_all(of_files, std::move(decided), {}, true));
-  if (cluster_->memstores.empty()) return {};
-  const std::vector<const MemRow*> rows = RowsOfMemstores(*cluster_, context_->view.point);
+  const std::vector<const MemRow*>& rows = TouchedRows();
+  if (rows.empty()) return {};
   std::vector<FileCandidates> former;
   for (const File& file : files_) {
     ASSIGN_OR_RETURN(former.emplace_back().ordinals,

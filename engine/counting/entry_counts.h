@@ -6,7 +6,9 @@
 //        - rows of memstores that match by what files have of them
 //        + rows of memstores that match
 //
-// So a row that a memstore holds costs two looks, and no entry of a file is looked at for it.
+// So a row that a memstore holds costs two looks, and no entry of a file is looked at for it. One
+// that has no cell of the column there matches with and without the memstore, or neither, and costs
+// none.
 #pragma once
 
 #include <cstdint>
@@ -60,14 +62,18 @@ class EntryCounts {
   Status ForEachDecided(const std::vector<format::KeyRange>& ranges, const Visit& visit) const;
 
  private:
-  EntryCounts(ReadContext* context, const Cluster& cluster)
-      : context_(context), cluster_(&cluster) {}
+  EntryCounts(ReadContext* context, const Cluster& cluster, const format::IndexRecord& index)
+      : context_(context), cluster_(&cluster), index_(&index) {}
+  /// Of memstores, those with cells of the index's column.
+  const std::vector<const MemRow*>& TouchedRows() const;
   Result<FileCandidates> DecidedOf(const File& file,
                                    const std::vector<format::KeyRange>& ranges) const;
 
   ReadContext* context_;
   const Cluster* cluster_;
+  const format::IndexRecord* index_;
   std::vector<File> files_;
+  mutable std::optional<std::vector<const MemRow*>> touched_;  // Once it was asked for.
 };
 
 /// How many entries the access leads to in the files of the cluster; nullopt: they are not those of

@@ -27,8 +27,9 @@ constexpr size_t kGroupsMax = 64;
 constexpr uint64_t kCountedMin = 64;
 // and rows of others are read, those of this many entries at a time.
 constexpr uint64_t kReadTogether = 4096;
-// What counting a value costs, and so many of its entries, beside deciding on a row.
-constexpr uint64_t kDecidedPerValue = 4, kEntriesPerDecided = 256;
+// What counting a value costs, and so many of its entries, beside deciding on a row; of entries of
+// files that share rows fewer.
+constexpr uint64_t kDecidedPerValue = 4, kEntriesPerDecided = 256, kSharedEntriesPerDecided = 4;
 
 // The entry of an index as the key of a group.
 std::string GroupKeyOf(const format::IndexRecord& index, std::string_view entry) {
@@ -353,18 +354,21 @@ Result<bool> SourcesHave(const Query& query, const format::IndexRecord& index) {
 // Entries and values of all files.
 struct Sizes {
   uint64_t entries = 0, values = 0;  // The most values that a file has.
+  bool share_rows = false;           // Several files are in one cluster.
 
   // Whether counting each value costs less than reading the rows.
   bool AreValuesLarge() const { return entries / std::max<uint64_t>(values, 1) >= kCountedMin; }
   // Whether deciding so many rows costs less than counting each value.
   bool PaysToDecide(uint64_t rows) const {
-    return rows <= values * kDecidedPerValue + entries / kEntriesPerDecided;
+    const uint64_t entries_per_decided = share_rows ? kSharedEntriesPerDecided : kEntriesPerDecided;
+    return rows <= values * kDecidedPerValue + entries / entries_per_decided;
   }
 };
 
 Result<Sizes> SizesOf(const Query& query, const format::IndexRecord& index) {
   Sizes sizes;
   for (const Cluster& cluster : query.plan.clusters) {
+    sizes.share_rows |= cluster.files.size() > 1;
     for (const FileSource& source : cluster.files) {
       ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index.id));
       if (section == nullptr) continue;  // It was found broken meanwhile.

@@ -24,8 +24,9 @@
 namespace tandem::engine {
 namespace {
 
-// Candidates of a file that are looked at while the row of a memstore is decided twice.
-constexpr uint64_t kEntriesPerMemstoreRow = 256;
+// Candidates of a file that are looked at while the row of a memstore is decided twice: of one that
+// shares rows with other files fewer.
+constexpr uint64_t kEntriesPerMemstoreRow = 256, kSharedEntriesPerDecided = 4;
 // A candidate without a value costs as much as so many entries.
 constexpr uint64_t kEntriesPerNull = 4;
 
@@ -49,12 +50,18 @@ Result<std::optional<uint64_t>> CountFromEntries(ReadContext* context, const Clu
   const std::optional<uint64_t> none;
   ASSIGN_OR_RETURN(const std::optional<uint64_t> entries, CountableEntries(cluster, access));
   if (!entries.has_value()) return none;
-  if (CountMemstoreRows(cluster) * kEntriesPerMemstoreRow > *entries) return none;
+  const bool has_one_file = cluster.files.size() == 1;
+  const uint64_t updated = CountMemstoreRows(cluster);
+  if (updated * (has_one_file ? kEntriesPerMemstoreRow : 1) > *entries) return none;
   const IndexPath& path = access.paths[0];
   std::string_view why;
   ASSIGN_OR_RETURN(const std::optional<EntryCounts> counts,
                    EntryCounts::Make(context, cluster, *path.index, *entries, &why));
   if (!counts.has_value()) return none;
+  if (!has_one_file && updated > 0) {
+    ASSIGN_OR_RETURN(const uint64_t decided, counts->CountDecided(path.ranges));
+    if (decided * kSharedEntriesPerDecided > *entries) return none;
+  }
   ASSIGN_OR_RETURN(uint64_t count, counts->Count(path.ranges));
   RETURN_IF_ERROR(counts->ForEachDecided(path.ranges, [&](const RowIterator&, bool is_added) {
     count += is_added ? 1 : -1;
