@@ -18,6 +18,8 @@ namespace {
 
 constexpr uint32_t kPartGrowth = 4;
 constexpr uint64_t kFirstHitsLeast = 64;
+// The entries of more ranges are not counted exactly: each takes a look into leaves.
+constexpr size_t kRangesCountedMax = 16;
 
 // How many hits a read holds.
 uint64_t HitsHeld(const ReadContext& context) {
@@ -25,10 +27,11 @@ uint64_t HitsHeld(const ReadContext& context) {
                             context.resources.hit_rows_first);
 }
 
-Result<uint64_t> EntriesAtMost(const FileSource& source, const AccessPath& access) {
+Result<uint64_t> EntriesOf(const FileSource& source, const AccessPath& access,
+                           Precision precision) {
   uint64_t entries = 0;
   for (const IndexPath& path : access.paths) {
-    ASSIGN_OR_RETURN(const uint64_t of_path, CountEntries(source, path, Precision::kAtMost));
+    ASSIGN_OR_RETURN(const uint64_t of_path, CountEntries(source, path, precision));
     entries += of_path;
   }
   return entries;
@@ -40,6 +43,12 @@ uint32_t RowsWithHits(const ReadContext& context, uint64_t rows, uint64_t hits) 
   if (hits <= held) return static_cast<uint32_t>(rows);
   return static_cast<uint32_t>(
       std::max<uint64_t>(rows * held / hits, context.resources.hit_rows_first));
+}
+
+size_t CountRanges(const AccessPath& access) {
+  size_t ranges = 0;
+  for (const IndexPath& path : access.paths) ranges += path.ranges.size();
+  return ranges;
 }
 
 // How many hits a read that may end early finds first: a few more than rows that are asked for, of
@@ -56,10 +65,10 @@ Status CheckFound(const ReadContext& context, uint64_t rows) {
   return context.meter->CheckMemory(rows * sizeof(uint32_t));
 }
 
-Result<uint64_t> EntriesAtMost(const Cluster& cluster, const AccessPath& access) {
+Result<uint64_t> EntriesOf(const Cluster& cluster, const AccessPath& access, Precision precision) {
   uint64_t entries = 0;
   for (const FileSource& source : cluster.files) {
-    ASSIGN_OR_RETURN(const uint64_t of_file, EntriesAtMost(source, access));
+    ASSIGN_OR_RETURN(const uint64_t of_file, EntriesOf(source, access, precision));
     entries += of_file;
   }
   return entries;
@@ -97,7 +106,7 @@ Result<uint32_t> RowsOfHeldHits(const ReadContext& context, const FileSource& so
                                 const AccessPath& access) {
   const uint32_t rows = source.high - source.low;
   if (rows <= HitsHeld(context)) return rows;
-  ASSIGN_OR_RETURN(const uint64_t entries, EntriesAtMost(source, access));
+  ASSIGN_OR_RETURN(const uint64_t entries, EntriesOf(source, access, Precision::kAtMost));
   return RowsWithHits(context, rows, entries);
 }
 
@@ -163,7 +172,7 @@ Result<const Cluster*> ConcatenatingIterator::NextCluster() {
     ++next_;
     is_covered_ = access_ != nullptr && access_->covered;
     if (is_covered_) {
-      ASSIGN_OR_RETURN(const uint64_t hits, EntriesAtMost(clusters_[at], *access_));
+      ASSIGN_OR_RETURN(const uint64_t hits, EntriesOf(clusters_[at], *access_, Precision::kAtMost));
       is_covered_ = MayHoldRecords(*context_, hits);
     }
     ASSIGN_OR_RETURN(const bool is_read_by_windows, BeginWindows(clusters_[at]));
@@ -182,8 +191,13 @@ Result<bool> ConcatenatingIterator::BeginWindows(const Cluster& cluster) {
   const bool may_end_early = context_->may_end_early;
   const uint64_t hits_at_once = may_end_early ? FirstHits(*context_) : HitsHeld(*context_);
   if (rows <= hits_at_once) return false;
-  ASSIGN_OR_RETURN(const uint64_t hits, EntriesAtMost(cluster, *access_));
+  ASSIGN_OR_RETURN(uint64_t hits, EntriesOf(cluster, *access_, Precision::kAtMost));
   if (hits <= hits_at_once) return false;
+  if (may_end_early && CountRanges(*access_) <= kRangesCountedMax) {
+    // Windows that are too small cost more than none.
+    ASSIGN_OR_RETURN(hits, EntriesOf(cluster, *access_, Precision::kExact));
+    if (hits <= hits_at_once) return false;
+  }
   const uint32_t most = RowsWithHits(*context_, rows_most, hits);
   // That have as many hits if these lie anywhere.
   const uint64_t first = may_end_early ? rows_most * hits_at_once / hits : most;
