@@ -71,7 +71,8 @@ BOOST_AUTO_TEST_CASE(AllMergesOfARegionEndWithIt) {
 BOOST_AUTO_TEST_CASE(ACloseEndsAllButSmallOnes) {
   const RunningMerge large(&merges, *one, {.input_bytes = 101});
   const RunningMerge small(&merges, *two, {.input_bytes = 100});
-  const RunningMerge by_hand(&merges, *EmptyRegion(3), {.kind = MergeKind::kByHand});
+  const std::shared_ptr<Region> three = EmptyRegion(3);
+  const RunningMerge by_hand(&merges, *three, {.kind = MergeKind::kByHand});
   merges.Close(100);
   BOOST_CHECK(large.is_ended() && !small.is_ended() && by_hand.is_ended());
   BOOST_CHECK(merges.is_closing());
