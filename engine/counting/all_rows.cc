@@ -159,6 +159,42 @@ std::vector<FileCandidates> ToDecide(const Cluster& cluster, const KnownRows& kn
   return decided;
 }
 
+// The ranks of what is known and of what is decided; nullopt: to read the rows costs less. `added`
+// are the rows that memstores add.
+Result<std::optional<ClusterRanks>> RanksOf(ReadContext* context, const Cluster& cluster,
+                                            const KnownRows& known,
+                                            std::vector<const MemRow*> added, Skipped* skipped) {
+  const uint64_t to_decide =
+      known.to_decide + (known.added.has_value() ? 0 : CountMemstoreRows(cluster));
+  const uint64_t costs = to_decide + known.added.value_or(0) / kReadPerLook;
+  if (!skipped->PaysToDecide(costs, kReadPerLook)) {
+    skipped->ReadInsteadOf(costs);
+    return std::optional<ClusterRanks>();
+  }
+  std::vector<const MemRow*> rows;
+  if (!known.added.has_value()) rows = RowsOfMemstores(cluster, context->view.point);
+  ClusterRanks ranks(cluster);
+  for (size_t i = 0; i < cluster.files.size(); ++i) {
+    std::vector<uint32_t> left_out;
+    if (!rows.empty()) {
+      ASSIGN_OR_RETURN(left_out,
+                       OrdinalsOfRows(cluster.files[i], rows, context->view.table->hash_secret));
+    }
+    ranks.AddFile(known.counted[i], std::move(left_out));
+  }
+  std::vector<std::string> keys;
+  if (to_decide > 0) {
+    skipped->decided += to_decide;
+    ASSIGN_OR_RETURN(keys, Decide(context, cluster, ToDecide(cluster, known), std::move(rows)));
+  }
+  const auto decided = static_cast<ptrdiff_t>(keys.size());
+  SortByKey(&added);
+  for (const MemRow* const row : added) keys.emplace_back(Memstore::Key(row));
+  std::inplace_merge(keys.begin(), keys.begin() + decided, keys.end());
+  ranks.AddDecided(std::move(keys));
+  return std::optional(std::move(ranks));
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> Decide(ReadContext* context, const Cluster& cluster,
@@ -175,43 +211,13 @@ Result<std::vector<std::string>> Decide(ReadContext* context, const Cluster& clu
 
 Result<std::optional<ClusterRanks>> RanksOfRows(ReadContext* context, const Cluster& cluster,
                                                 Skipped* skipped) {
-  const std::optional<ClusterRanks> none;
   std::string_view why;
-  std::vector<const MemRow*> added, rows;
-  ASSIGN_OR_RETURN(std::optional<KnownRows> known,
+  std::vector<const MemRow*> added;
+  ASSIGN_OR_RETURN(const std::optional<KnownRows> known,
                    FindKnown(*context, cluster, skipped->left, &added, &why));
-  if (!known.has_value()) {
-    skipped->why_read = why;
-    return none;
-  }
-  const uint64_t to_decide =
-      known->to_decide + (known->added.has_value() ? 0 : CountMemstoreRows(cluster));
-  const uint64_t costs = to_decide + known->added.value_or(0) / kReadPerLook;
-  if (!skipped->PaysToDecide(costs, kReadPerLook)) {
-    skipped->ReadInsteadOf(costs);
-    return none;
-  }
-  if (!known->added.has_value()) rows = RowsOfMemstores(cluster, context->view.point);
-  ClusterRanks ranks(cluster);
-  for (size_t i = 0; i < cluster.files.size(); ++i) {
-    std::vector<uint32_t> left_out;
-    if (!rows.empty()) {
-      ASSIGN_OR_RETURN(left_out,
-                       OrdinalsOfRows(cluster.files[i], rows, context->view.table->hash_secret));
-    }
-    ranks.AddFile(known->counted[i], std::move(left_out));
-  }
-  std::vector<std::string> keys;
-  if (to_decide > 0) {
-    skipped->decided += to_decide;
-    ASSIGN_OR_RETURN(keys, Decide(context, cluster, ToDecide(cluster, *known), std::move(rows)));
-  }
-  const auto decided = static_cast<ptrdiff_t>(keys.size());
-  SortByKey(&added);
-  for (const MemRow* const row : added) keys.emplace_back(Memstore::Key(row));
-  std::inplace_merge(keys.begin(), keys.begin() + decided, keys.end());
-  ranks.AddDecided(std::move(keys));
-  return std::optional(std::move(ranks));
+  if (known.has_value()) return RanksOf(context, cluster, *known, std::move(added), skipped);
+  skipped->why_read = why;
+  return std::optional<ClusterRanks>();
 }
 
 Result<std::optional<uint64_t>> CountAllRows(ReadContext* context, const Cluster& cluster) {
@@ -223,7 +229,8 @@ Result<std::optional<uint64_t>> CountAllRows(ReadContext* context, const Cluster
                    FindKnown(*context, cluster, all.left, /*rows=*/nullptr, &why));
   if (!known.has_value()) return none;
   if (!known->added.has_value()) {
-    ASSIGN_OR_RETURN(const std::optional<ClusterRanks> ranks, RanksOfRows(context, cluster, &all));
+    ASSIGN_OR_RETURN(const std::optional<ClusterRanks> ranks,
+                     RanksOf(context, cluster, *known, {}, &all));
     return ranks.has_value() ? std::optional(ranks->count()) : none;
   }
   if (!all.PaysToDecide(known->to_decide, kReadPerLook)) return none;

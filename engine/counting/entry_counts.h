@@ -26,6 +26,9 @@
 
 namespace tandem::engine {
 
+/// As many candidates of files that share rows are looked at in the time that a row is decided.
+inline constexpr uint64_t kSharedEntriesPerDecided = 4;
+
 /// Threads: one at a time. Lifetime: context, cluster and index outlive it.
 class EntryCounts {
  public:

@@ -27,9 +27,9 @@ constexpr size_t kGroupsMax = 64;
 constexpr uint64_t kCountedMin = 64;
 // and rows of others are read, those of this many entries at a time.
 constexpr uint64_t kReadTogether = 4096;
-// What counting a value costs, and so many of its entries, beside deciding on a row; of entries of
-// files that share rows fewer.
-constexpr uint64_t kDecidedPerValue = 4, kEntriesPerDecided = 256, kSharedEntriesPerDecided = 4;
+// As many rows are decided in the time that a value is counted, and as many of its entries are
+// counted in the time that a row is decided; kSharedEntriesPerDecided where files share rows.
+constexpr uint64_t kDecidedPerValue = 4, kEntriesPerDecided = 256;
 
 // The entry of an index as the key of a group.
 std::string GroupKeyOf(const format::IndexRecord& index, std::string_view entry) {
@@ -358,7 +358,7 @@ struct Sizes {
 
   // Whether counting each value costs less than reading the rows.
   bool AreValuesLarge() const { return entries / std::max<uint64_t>(values, 1) >= kCountedMin; }
-  // Whether deciding so many rows costs less than counting each value.
+  // Whether deciding that many rows costs less than counting each value.
   bool PaysToDecide(uint64_t rows) const {
     const uint64_t entries_per_decided = share_rows ? kSharedEntriesPerDecided : kEntriesPerDecided;
     return rows <= values * kDecidedPerValue + entries / entries_per_decided;
@@ -371,7 +371,7 @@ Result<Sizes> SizesOf(const Query& query, const format::IndexRecord& index) {
     sizes.share_rows |= cluster.files.size() > 1;
     for (const FileSource& source : cluster.files) {
       ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(source.file, index.id));
-      if (section == nullptr) continue;  // It was found broken meanwhile.
+      if (section == nullptr) return Sizes();  // It was found broken meanwhile.
       sizes.entries += section->summary().current_entries;
       sizes.values = std::max(sizes.values, section->summary().current_values);
     }

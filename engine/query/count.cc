@@ -24,10 +24,10 @@
 namespace tandem::engine {
 namespace {
 
-// Candidates of a file that are looked at while the row of a memstore is decided twice: of one that
-// shares rows with other files fewer.
-constexpr uint64_t kEntriesPerMemstoreRow = 256, kSharedEntriesPerDecided = 4;
-// A candidate without a value costs as much as so many entries.
+// As many candidates of a file are looked at in the time that the row of a memstore is decided
+// twice; kSharedEntriesPerDecided where files share rows.
+constexpr uint64_t kEntriesPerMemstoreRow = 256;
+// A candidate without a value costs as much as this many entries.
 constexpr uint64_t kEntriesPerNull = 4;
 
 bool IsWhole(const FileSource& source) {
@@ -70,42 +70,39 @@ Result<std::optional<uint64_t>> CountFromEntries(ReadContext* context, const Clu
   return std::optional(count);
 }
 
-// Counts the candidates of a whole file by cumulative counts, if all its rows are single-source and
-// no posting of it is dead. nullopt: cumulative counts are not enough.
-Result<std::optional<uint64_t>> CountFromLeaves(const Cluster& cluster, const FileSource& source,
-                                                const AccessPath& access) {
-  if (access.paths.size() != 1 || access.paths[0].repeats_rows || access.is_intersection() ||
-      !EntriesAreRows(cluster, source)) {
-    return std::optional<uint64_t>();
-  }
-  return ExactEntries(source, access.paths[0]);
-}
-
-// The same of a file whose rows memstores hold as well, if these have no cell of the index's column
-// in any of its rows: no posting of it is dead, and no row of it counts by an entry of theirs.
-Result<std::optional<uint64_t>> CountBesideMemstores(const ReadContext& context,
-                                                     const Cluster& cluster,
-                                                     const FileSource& source,
-                                                     const AccessPath& access) {
-  const std::optional<uint64_t> none;
-  if (cluster.memstores.empty() || context.resources.overlap_memory == nullptr ||
-      context.view.point.is_bounded() || access.paths.size() != 1 || access.is_intersection() ||
-      access.keys != nullptr) {
-    return none;
-  }
-  const IndexPath& path = access.paths[0];
-  const bool may_count = !path.nulls && !path.repeats_rows && format::DiesByPuts(*path.index) &&
-                         IsWhole(source) && AllMayBeSingleSource(source) &&
-                         OverlapsNoFile(source) && MemstoresHave(cluster, *path.index);
-  if (!may_count) return none;
+// Whether memstores have no cell of the index's column in any row of the file, which shares none
+// with other files: no posting of it is dead, and no row of it counts by an entry of theirs.
+Result<bool> MemstoresLeave(const ReadContext& context, const Cluster& cluster,
+                            const FileSource& source, const format::IndexRecord& index) {
+  const bool may_tell = context.resources.overlap_memory != nullptr &&
+                        !context.view.point.is_bounded() && format::DiesByPuts(index) &&
+                        IsWhole(source) && AllMayBeSingleSource(source) && OverlapsNoFile(source) &&
+                        MemstoresHave(cluster, index);
+  if (!may_tell) return false;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     const auto overlap =
         MemstoreOverlap::Of(*memstore, *source.file, context.resources.overlap_memory);
     const format::SequenceNumber seen = memstore->SeenThrough(context.view.point.sequence);
     ASSIGN_OR_RETURN(const bool is_known, overlap->Covers(seen, source.file));
-    if (!is_known || !overlap->LeavesAsItIs(*path.index)) return none;
+    if (!is_known || !overlap->LeavesAsItIs(index)) return false;
   }
-  return ExactEntries(source, path);
+  return true;
+}
+
+// Counts the candidates of a whole file by cumulative counts, if all its rows are single-source, or
+// are for the index alone, and no posting of it is dead. nullopt: cumulative counts are not enough.
+Result<std::optional<uint64_t>> CountFromLeaves(const ReadContext& context, const Cluster& cluster,
+                                                const FileSource& source,
+                                                const AccessPath& access) {
+  const std::optional<uint64_t> none;
+  if (access.paths.size() != 1 || access.paths[0].repeats_rows || access.is_intersection()) {
+    return none;
+  }
+  const IndexPath& path = access.paths[0];
+  if (EntriesAreRows(cluster, source)) return ExactEntries(source, path);
+  if (path.nulls || access.keys != nullptr) return none;
+  ASSIGN_OR_RETURN(const bool leave, MemstoresLeave(context, cluster, source, *path.index));
+  return leave ? ExactEntries(source, path) : none;
 }
 
 // Whether every posting that is left of a row that memstores are known to match by would be found
@@ -137,10 +134,8 @@ Result<uint64_t> CountAccessPath(ReadContext* context, const Cluster& cluster,
   bool known_match = true;  // Those of memstores.
   for (const FileSource& source : cluster.files) {
     RETURN_IF_ERROR(context->CheckGoOn());
-    ASSIGN_OR_RETURN(std::optional<uint64_t> exact, CountFromLeaves(cluster, source, access));
-    if (!exact.has_value()) {
-      ASSIGN_OR_RETURN(exact, CountBesideMemstores(*context, cluster, source, access));
-    }
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> exact,
+                     CountFromLeaves(*context, cluster, source, access));
     FileCandidates& candidates = files.emplace_back();
     if (exact.has_value()) {
       count += *exact;

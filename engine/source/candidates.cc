@@ -465,8 +465,10 @@ Result<std::optional<std::vector<uint32_t>>> LookFor(const FileSource& source,
 std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const AccessPath& access,
                                               const format::ReadPoint& point) {
   std::vector<const MemRow*> rows, found;
+  bool holds_all = true;
   for (const std::shared_ptr<const Memstore>& memstore : cluster.memstores) {
     const bool is_window = !HoldsAllRows(cluster.rows, *memstore);
+    holds_all &= !is_window;
     for (const IndexPath& path : access.paths) {
       const std::optional<size_t> index = UsableIn(*memstore, cluster, *path.index);
       const auto& ranges = path.RangesOfMemstores(cluster.in_order);
@@ -493,9 +495,6 @@ std::vector<const MemRow*> MemstoreCandidates(const Cluster& cluster, const Acce
     if (access.keys == nullptr) continue;
     FindRows(*memstore, KeysIn(access.keys->span(), cluster.rows), point.sequence, &rows);
   }
-  const bool holds_all =
-      std::all_of(cluster.memstores.begin(), cluster.memstores.end(),
-                  [&](const auto& memstore) { return HoldsAllRows(cluster.rows, *memstore); });
   if (holds_all) return rows;  // No key is touched.
   std::erase_if(rows,
                 [&](const MemRow* row) { return !cluster.rows.Contains(Memstore::Key(row)); });
