@@ -6,7 +6,8 @@
 //      there, because entries are a function of the cells; its postings come with the source's
 //      section, through the ordinal map. The entries of any other row are collected from its cells.
 //      Its entries in each source that they do not come from are subtracted from the digest that
-//      comes with that source's section.
+//      comes with that source's section. If the row filled a block there, the block is copied as
+//      it is stored.
 //
 // A row that is wide in some source is not gathered: it is merged column by column
 // (column_merge.h).
@@ -32,6 +33,7 @@
 #include "format/hash.h"
 #include "format/passed_pages.h"
 #include "format/registry/registered.h"
+#include "format/row/row_block_writer.h"
 #include "store_file/scanner.h"
 
 namespace tandem::compaction {
@@ -76,6 +78,7 @@ EndPages EndPagesOf(const format::StoreFile& file) {
 struct Source {
   Source(const MergeInput& input, const MergeOptions& options, uint64_t window_bytes)
       : rows(input.file, input.low, input.high, window_bytes), file(input.file) {
+    rows.KeepStoredRows();
     if (!options.spares_page_cache) return;
     end_pages = EndPagesOf(*file);
     rows.SparePageCache();
@@ -116,6 +119,7 @@ struct Part {
   Source* source = nullptr;
   uint32_t ordinal = 0;
   size_t begin = 0, end = 0;
+  size_t first_stored = 0, stored_count = 0;   ///< In stored_.
   std::unique_ptr<format::CellStream> stream;  ///< In place of cells_, when the row is wide.
 };
 
@@ -168,7 +172,9 @@ class Merger {
   Result<format::StoreFileWriter*> WriterOfNextRow();
   bool HasTooManyEntries() const { return writer_->entry_bytes() > options_.entry_bytes; }
   const Part* SurvivingPart() const;
+  void ForgetSequences();
   Status CopyRow(const Part& part);
+  std::span<const format::StoredRow> BlocksToCopy(const Part& part) const;
   Status TakeOutOfDigests(const Part* except);
   Status BlocksWereRead();
   Status CheckCancelled() const;
@@ -198,8 +204,9 @@ class Merger {
   bool row_is_wide_ = false;  ///< In some source.
   bool was_cached_ = false;   ///< Blocks of some source with the row, in the system's cache.
   std::vector<Part> parts_;
-  std::vector<format::Cell> cells_;   ///< Of all parts, one after the other.
-  std::vector<format::Cell> sorted_;  ///< The same, sorted by CellLess.
+  std::vector<format::Cell> cells_;        ///< Of all parts, one after the other.
+  std::vector<format::StoredRow> stored_;  ///< The same.
+  std::vector<format::Cell> sorted_;       ///< The same, sorted by CellLess.
   std::vector<format::Cell> retained_;
 };
 
@@ -259,6 +266,7 @@ Status Merger::FinishFile() {
   }
   writer_->WidenSequences(min, max);
   ASSIGN_OR_RETURN(result_.summary, writer_->Finish());
+  result_.blocks_copied += writer_->copied_blocks();
   writer_ = nullptr;
   for (const auto& source : sources_) {
     source->is_added = false;
@@ -349,6 +357,7 @@ Status Merger::CheckCancelled() const {
 Status Merger::GatherRow() {
   parts_.clear();
   cells_.clear();
+  stored_.clear();
   row_is_wide_ = was_cached_ = false;
   key_ = sources_[tree_->top()]->rows.key();
   do {
@@ -363,6 +372,9 @@ Status Merger::GatherRow() {
       ASSIGN_OR_RETURN(part.stream, source->rows.Stream());
     } else {
       RETURN_IF_ERROR(source->rows.Cells(&cells_));
+      part.first_stored = stored_.size();
+      source->rows.StoredRows(&stored_);
+      part.stored_count = stored_.size() - part.first_stored;
     }
     part.end = cells_.size();
     RETURN_IF_ERROR(source->rows.Next());
@@ -425,9 +437,7 @@ Status Merger::WriteRow() {
   RETURN_IF_ERROR(WriterOfNextRow().status());
   result_.cells.out += retained_.size();
   const Part* const survivor = SurvivingPart();
-  if (forgets_sequences_) {
-    for (format::Cell& cell : retained_) cell.sequence = options_.limits_settled_at;
-  }
+  if (forgets_sequences_) ForgetSequences();
   if (survivor != nullptr) {
     RETURN_IF_ERROR(CopyRow(*survivor));
   } else {
@@ -435,6 +445,25 @@ Status Merger::WriteRow() {
   }
   RETURN_IF_ERROR(writer_->NoteRow(was_cached_));
   return TakeOutOfDigests(survivor);
+}
+
+// Sequences decide nothing any more. Those of a row that fills a block cost nothing beside the row,
+// and are kept, so that its block can be copied; a change of limits looks at all.
+void Merger::ForgetSequences() {
+  const auto settled_at = options_.limits_settled_at;
+  for (std::span<format::Cell> rest = retained_; !rest.empty();) {
+    const format::FamilyId id = rest.front().family;
+    size_t count = 1;
+    while (count < rest.size() && rest[count].family == id) ++count;
+    const std::span<format::Cell> cells = rest.first(count);
+    rest = rest.subspan(count);
+    const format::FamilyRecord& family = *options_.table->FindFamily(id);
+    if (settled_at.value == 0 &&
+        format::RowBlockWriter::FillsBlock(key_, cells, family.options.block_size_bytes)) {
+      continue;
+    }
+    for (format::Cell& cell : cells) cell.sequence = settled_at;
+  }
 }
 
 // The part whose cells are the retained ones, if its source gives the row's entries; or nullptr.
@@ -452,8 +481,9 @@ const Part* Merger::SurvivingPart() const {
 Status Merger::CopyRow(const Part& part) {
   Source* source = part.source;
   if (!source->is_added) AddSections(source);
-  ASSIGN_OR_RETURN(const format::Ordinal ordinal,
-                   writer_->AddRow(key_, retained_, format::RowEntries::kCopied));
+  ASSIGN_OR_RETURN(
+      const format::Ordinal ordinal,
+      writer_->AddRow(key_, retained_, format::RowEntries::kCopied, BlocksToCopy(part)));
   source->map[part.ordinal] = ordinal.value;
   ++result_.rows_copied;
   if (!source->counts_digests) return {};
@@ -461,6 +491,15 @@ Status Merger::CopyRow(const Part& part) {
     writer_->index(i).CountRow(key_, retained_);
   }
   return {};
+}
+
+// None if the cells that are written have other sequences: those of a change of limits, or what a
+// file of one sequence adds to those in its blocks.
+std::span<const format::StoredRow> Merger::BlocksToCopy(const Part& part) const {
+  const bool changes = (forgets_sequences_ && options_.limits_settled_at.value != 0) ||
+                       part.source->file->blocks().first_sequence() != 0;
+  if (changes) return {};
+  return std::span(stored_).subspan(part.first_stored, part.stored_count);
 }
 
 // The entries of the row do not come with the sections of its sources, except those of one part:

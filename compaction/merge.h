@@ -54,6 +54,7 @@ struct MergeResult {
   bool empty = false;  ///< No row survived: nothing was finished, a file begun is to be removed.
   format::StoreFileSummary summary;  ///< Of the last file.
   uint64_t rows_in = 0, rows_out = 0, rows_copied = 0;
+  uint64_t blocks_copied = 0;  ///< Of these rows, as they were stored.
   CellCounts cells;
 };
 

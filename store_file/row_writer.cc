@@ -29,20 +29,25 @@ bool IsWide(std::span<const Cell> cells) {
 }  // namespace
 
 Status RowWriter::AddRow(const RowLocation& place, std::string_view key,
-                         std::span<const Cell> cells) {
+                         std::span<const Cell> cells, std::span<const StoredRow> stored) {
   while (!cells.empty()) {
     const std::span<const Cell> family = FirstFamily(cells);
-    RETURN_IF_ERROR(AddToFamily(place, key, family));
+    RETURN_IF_ERROR(AddToFamily(place, key, family, stored));
     cells = cells.subspan(family.size());
   }
   return {};
 }
 
 Status RowWriter::AddToFamily(const RowLocation& place, std::string_view key,
-                              std::span<const Cell> cells) {
+                              std::span<const Cell> cells, std::span<const StoredRow> stored) {
   FamilyWriter* const family = data_->Find(cells.front().family);
+  const auto block = std::find_if(stored.begin(), stored.end(), [=](const StoredRow& row) {
+    return row.family == family->family();
+  });
   ASSIGN_OR_RETURN(cells, overflow_.Place(cells, family->compression()));
-  if (!IsWide(cells)) return family->AddRow(place.ordinal, key, cells);
+  if (!IsWide(cells)) {
+    return family->AddRow(place.ordinal, key, cells, block == stored.end() ? nullptr : &*block);
+  }
   const auto columns = std::find_if(cells.begin(), cells.end(), [](const Cell& cell) {
     return cell.kind != CellKind::kDeleteFamily;
   });

@@ -11,6 +11,7 @@
 #include "format/cell/cell.h"
 #include "format/cell/overflow_value_writer.h"
 #include "format/row/data_writer.h"
+#include "format/row/stored_row.h"
 #include "format/row/wide_row_writer.h"
 #include "format/schema.h"
 #include "store_file/pending_row.h"
@@ -34,8 +35,10 @@ class RowWriter {
   RowWriter(const TableRecord& table, DataWriter* data, SectionWriter* out)
       : data_(data), overflow_(out), pieces_(table) {}
 
-  /// Adds a whole row. Requires: `cells` are sorted, at least one, of families of the table.
-  Status AddRow(const RowLocation& place, std::string_view key, std::span<const Cell> cells);
+  /// Adds a whole row. `stored`: StoreFileWriter::AddRow. Requires: `cells` are sorted, at least
+  /// one, of families of the table.
+  Status AddRow(const RowLocation& place, std::string_view key, std::span<const Cell> cells,
+                std::span<const StoredRow> stored);
 
   /// Starts a row that comes in pieces.
   void Begin(const RowLocation& place, std::string_view key);
@@ -50,7 +53,8 @@ class RowWriter {
   std::span<const Cell> IndexedCells() { return pieces_.IndexedCells(); }
 
  private:
-  Status AddToFamily(const RowLocation& place, std::string_view key, std::span<const Cell> cells);
+  Status AddToFamily(const RowLocation& place, std::string_view key, std::span<const Cell> cells,
+                     std::span<const StoredRow> stored);
   Status AddPiece(std::span<const Cell> cells);
   Status EndFamily();
 

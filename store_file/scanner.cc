@@ -2,6 +2,7 @@
 #include "store_file/scanner.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -51,12 +52,14 @@ class RowStream::Cursor {
     uint32_t low, high;
   };
   /// `pages` is null or outlives it.
-  Cursor(const DataSection* data, Rows rows, uint64_t read_bytes, PassedPages* pages)
+  Cursor(const DataSection* data, Rows rows, uint64_t read_bytes, PassedPages* pages,
+         bool keeps_stored)
       : data_(data),
         next_(data->RankOf(rows.low)),
         end_(data->RankOf(rows.high)),
         read_bytes_(read_bytes),
         pages_(pages),
+        keeps_stored_(keeps_stored),
         window_(&data->blocks().file(), 0, read_bytes),
         places_(*data) {
     window_.set_charge(data->blocks().Charge(base::MemoryPart::kFileWindows, 0));
@@ -81,6 +84,11 @@ class RowStream::Cursor {
   Result<bool> KeyEquals(std::string_view key) const { return block_->KeyEquals(slot_, key); }
   Status Cells(std::vector<Cell>* out) const {
     return block_->Cells(slot_, Projection(data_->names(), &data_->blocks()), out);
+  }
+  /// nullopt: the block has other rows, or is not kept as it is stored.
+  std::optional<StoredRow> Stored() const {
+    if (stored_.empty()) return std::nullopt;
+    return StoredRow{data_->family(), stored_, &data_->names()};
   }
   bool is_wide() const { return block_->is_wide(); }
   /// Requires: is_wide().
@@ -121,6 +129,10 @@ class RowStream::Cursor {
                      window_.Read(handle.offset, handle.stored_bytes));
     previous_block_ = std::move(block_);
     ASSIGN_OR_RETURN(block_, data_->DecodeRows(place_, stored));
+    if (keeps_stored_) {
+      stored_.swap(previous_stored_);
+      stored_ = block_->row_count() == 1 && !block_->is_wide() ? stored : std::string_view();
+    }
     ++blocks_read_;
     return {};
   }
@@ -152,6 +164,7 @@ class RowStream::Cursor {
   const uint32_t end_;  // After the last one.
   const uint64_t read_bytes_;
   PassedPages* const pages_;
+  const bool keeps_stored_;
   FileWindow window_;
   uint64_t run_end_ = 0;
   BlockPlaces places_;
@@ -159,6 +172,8 @@ class RowStream::Cursor {
   uint64_t next_offset_ = UINT64_MAX;  // Of the block after it; UINT64_MAX: that is not needed.
   RowBlockRef block_;
   RowBlockRef previous_block_;  // Keeps the cells of the previous row alive.
+  // The bytes of a block of one row; empty: it has others. Of the previous row, for as long.
+  std::string stored_, previous_stored_;
   uint32_t slot_ = 0;
   bool is_on_row_ = false;
   bool was_cached_ = true;  // Something of the block.
@@ -198,6 +213,13 @@ Status RowStream::Cells(std::vector<Cell>* out) const {
     if (cursor->is_on_row()) RETURN_IF_ERROR(cursor->Cells(out));
   }
   return {};
+}
+
+void RowStream::StoredRows(std::vector<StoredRow>* out) const {
+  for (const auto& cursor : cursors_) {
+    if (!cursor->is_on_row()) continue;
+    if (const auto stored = cursor->Stored(); stored.has_value()) out->push_back(*stored);
+  }
 }
 
 bool RowStream::is_wide() const {
@@ -257,8 +279,8 @@ Status RowStream::Start() {
       std::clamp(window_bytes_ / owners.size(), kWindowBytesMin, FileWindow::kReadBytes);
   for (const FamilyId owner : owners) {
     ASSIGN_OR_RETURN(const DataSection* data, file_->Family(owner));
-    cursors_.push_back(
-        std::make_unique<Cursor>(data, Cursor::Rows{next_, end_}, read_bytes, pages_.get()));
+    cursors_.push_back(std::make_unique<Cursor>(data, Cursor::Rows{next_, end_}, read_bytes,
+                                                pages_.get(), keeps_stored_));
     if (data == carrier) carrier_ = cursors_.back().get();
   }
   return {};

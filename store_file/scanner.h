@@ -15,6 +15,7 @@
 #include "format/cell/cell.h"
 #include "format/cell/cell_stream.h"
 #include "format/passed_pages.h"
+#include "format/row/stored_row.h"
 #include "store_file/store_file.h"
 #include "tandem/status.h"
 
@@ -40,6 +41,8 @@ class RowStream {
   /// Leaves the system's cache as it was: pages that this stream brought into it go when it has
   /// passed them. Requires: before the first Next.
   void SparePageCache();
+  /// Keeps blocks of one row as they are stored, for StoredRows. Requires: before the first Next.
+  void KeepStoredRows() { keeps_stored_ = true; }
   /// Whether the system's cache had a block with cells of the current row before; true without
   /// SparePageCache, or if it is not known. Requires: valid().
   bool was_cached() const;
@@ -52,6 +55,9 @@ class RowStream {
   /// Appends its cells of all families. Requires: !is_wide(). Errors: kCorruption. Lifetime: views
   /// stay valid across the next call of Next.
   Status Cells(std::vector<Cell>* out) const;
+  /// Appends the blocks that have the row's cells of a family, and no other row. Requires:
+  /// KeepStoredRows. Lifetime: as of Cells.
+  void StoredRows(std::vector<StoredRow>* out) const;
   /// The same for a row of any width, in pieces, families one after the other. Errors: kCorruption.
   /// Lifetime: the stream outlives calls of Next, not the file.
   Result<std::unique_ptr<CellStream>> Stream() const;
@@ -73,6 +79,7 @@ class RowStream {
   uint32_t next_;  ///< Ordinal after the current row.
   uint32_t end_;
   uint64_t window_bytes_;
+  bool keeps_stored_ = false;
   bool started_ = false;
   bool valid_ = false;
   std::string key_, previous_key_;

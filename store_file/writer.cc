@@ -97,6 +97,7 @@ uint32_t StoreFileWriter::row_count() const { return static_cast<uint32_t>(impl_
 uint64_t StoreFileWriter::size_bytes() const {
   return impl_->out.offset() + impl_->out.waiting_bytes() + impl_->data.waiting_bytes();
 }
+uint64_t StoreFileWriter::copied_blocks() const { return impl_->data.copied_blocks(); }
 uint64_t StoreFileWriter::entry_bytes() const { return impl_->entry_bytes; }
 IndexSectionWriter& StoreFileWriter::index(size_t i) { return *impl_->indexes[i]; }
 void StoreFileWriter::WidenSequences(SequenceNumber min, SequenceNumber max) {
@@ -104,13 +105,13 @@ void StoreFileWriter::WidenSequences(SequenceNumber min, SequenceNumber max) {
 }
 
 Result<Ordinal> StoreFileWriter::AddRow(std::string_view key, std::span<const Cell> cells,
-                                        RowEntries entries) {
+                                        RowEntries entries, std::span<const StoredRow> stored) {
   Impl& impl = *impl_;
   DCHECK(!cells.empty());
   RETURN_IF_ERROR(impl.CheckKey(key));
   RETURN_IF_ERROR(impl.CheckCells(cells));
   if (row_count() == 0) RETURN_IF_ERROR(impl.Start());
-  RETURN_IF_ERROR(impl.row.AddRow(impl.NextPlace(key), key, cells));
+  RETURN_IF_ERROR(impl.row.AddRow(impl.NextPlace(key), key, cells, stored));
   impl.statistics.AddRow(key, cells);
   return impl.FinishRow(key, cells, entries);
 }

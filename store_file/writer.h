@@ -24,6 +24,7 @@
 #include "base/file_system.h"
 #include "format/block/block_cache.h"
 #include "format/cell/cell.h"
+#include "format/row/stored_row.h"
 #include "format/schema.h"
 #include "format/types.h"
 #include "index/section_writer.h"
@@ -64,10 +65,13 @@ class StoreFileWriter {
 
   /// Appends a row and returns its ordinal. Requires: keys rise, cells are sorted by CellLess, at
   /// least one. Overflow values are copied from the files that hold them; a row may have any size.
+  /// `stored` are blocks that hold exactly its cells of their families; those that would be written
+  /// alike are copied.
   /// Errors: kUnsupported when the file passes kRowsPerFileMax (names the limit); kInvalidArgument;
   /// kCorruption of what is copied; kIoError, kNoSpace.
   Result<Ordinal> AddRow(std::string_view key, std::span<const Cell> cells,
-                         RowEntries entries = RowEntries::kCollect);
+                         RowEntries entries = RowEntries::kCollect,
+                         std::span<const StoredRow> stored = {});
 
   /// The same for a row that does not fit in memory: BeginRow, any number of AddCells and
   /// AddFamilyDeletes, EndRow. Cells rise by CellLess over all calls, except that the DeleteFamily
@@ -84,6 +88,8 @@ class StoreFileWriter {
   uint32_t row_count() const;
   /// The approximate size of the file so far; blocks that wait for their extent count uncompressed.
   uint64_t size_bytes() const;
+  /// Blocks that were copied as they were stored.
+  uint64_t copied_blocks() const;
   /// The memory that the collected index entries take, as of some rows ago.
   uint64_t entry_bytes() const;
   /// The collector of the i-th index of the table.

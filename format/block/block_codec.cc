@@ -16,6 +16,9 @@ namespace {
 
 enum class Codec : uint8_t { kNone = 0, kZstd = 1 };
 
+// Where a header has `first`.
+constexpr size_t kFirstAt = 24;
+
 struct Header {
   uint64_t checksum;
   uint32_t stored_bytes;
@@ -137,10 +140,18 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
   return AppendBlock(content, PayloadOf(content, scratch), checksum_seed, out);
 }
 
-void AppendStoredBlock(std::string_view stored, uint64_t checksum_seed, std::string* out) {
-  const std::string_view covered = stored.substr(sizeof(uint64_t));
-  AppendU64(out, Hash64(covered, checksum_seed));
-  out->append(covered);
+void AppendStoredBlock(std::string_view stored, std::optional<uint32_t> first,
+                       uint64_t checksum_seed, std::string* out) {
+  const size_t start = out->size();
+  out->append(stored);
+  if (first.has_value()) StoreAt(out, start + kFirstAt, *first);
+  const std::string_view covered = std::string_view(*out).substr(start + sizeof(uint64_t));
+  StoreAt(out, start, Hash64(covered, checksum_seed));
+}
+
+Compression CompressionOfStored(std::string_view stored) {
+  const auto codec = static_cast<Codec>(ReadHeader(stored).codec);
+  return codec == Codec::kNone ? Compression::kNone : Compression::kZstd;
 }
 
 Status CheckStoredBlock(const BlockPlace& place, std::string_view stored) {

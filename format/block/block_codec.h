@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -49,9 +50,12 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
                      std::string* out);
 
 /// Appends `stored`, header and payload of a block of another place, with the checksum of a new
-/// one.
+/// one, and with `first` in its header if that is given.
 /// Requires: CheckStoredBlock accepted it where it was.
-void AppendStoredBlock(std::string_view stored, uint64_t checksum_seed, std::string* out);
+void AppendStoredBlock(std::string_view stored, std::optional<uint32_t> first,
+                       uint64_t checksum_seed, std::string* out);
+/// How such a block is compressed. Requires: as above.
+Compression CompressionOfStored(std::string_view stored);
 /// Checks the sizes and the checksum of `stored`, exactly header and payload, and none of its other
 /// fields. Errors: kCorruption.
 Status CheckStoredBlock(const BlockPlace& place, std::string_view stored);

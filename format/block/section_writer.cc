@@ -64,12 +64,24 @@ Status SectionWriter::AppendGroup(BlockGroup* group, Placed placed) {
     left.remove_prefix(block.raw_bytes);
   }
   if (parallel_ != nullptr) return BeginGroup();
-  for (const BlockContent& content : contents_) {
-    ASSIGN_OR_RETURN(const BlockHandle handle, EmitBlock(content, PayloadOf(content, &scratch_)));
+  for (size_t i = 0; i < contents_.size(); ++i) {
+    ASSIGN_OR_RETURN(const BlockHandle handle, EmitMember(i, Payload(i, &scratch_)));
     placed_(handle);
   }
   group_.Clear();
   return {};
+}
+
+// What a block of the group is written with.
+std::string_view SectionWriter::Payload(size_t member, std::string* scratch) const {
+  if (group_.blocks[member].is_stored) return contents_[member].raw;
+  return PayloadOf(contents_[member], scratch);
+}
+
+Result<BlockHandle> SectionWriter::EmitMember(size_t member, std::string_view payload) {
+  const BlockContent& content = contents_[member];
+  if (group_.blocks[member].is_stored) return EmitStored(payload, content.first);
+  return EmitBlock(content, payload);
 }
 
 Status SectionWriter::BeginGroup() {
@@ -77,7 +89,7 @@ Status SectionWriter::BeginGroup() {
   scratches_.resize(std::max(scratches_.size(), count));
   payloads_.resize(count);
   loop_ = parallel_->Begin(count, [this](size_t i) {
-    payloads_[i] = PayloadOf(contents_[i], &scratches_[i]);
+    payloads_[i] = Payload(i, &scratches_[i]);
     return Status();
   });
   return {};
@@ -90,7 +102,7 @@ Status SectionWriter::FinishGroup() {
   scratches_bytes_ = 0;
   for (const std::string& scratch : scratches_) scratches_bytes_ += scratch.capacity();
   for (size_t i = 0; i < contents_.size(); ++i) {
-    ASSIGN_OR_RETURN(const BlockHandle handle, EmitBlock(contents_[i], payloads_[i]));
+    ASSIGN_OR_RETURN(const BlockHandle handle, EmitMember(i, payloads_[i]));
     placed_(handle);
   }
   group_.Clear();
@@ -100,9 +112,7 @@ Status SectionWriter::FinishGroup() {
 Status SectionWriter::AppendStored(std::string_view stored) {
   CHECK(open_);
   RETURN_IF_ERROR(FinishGroup());
-  AppendStoredBlock(stored, ChecksumSeed(id_, offset_), &buffer_);
-  RETURN_IF_ERROR(Emitted(stored.size()));
-  return Pad(kBlockAlignment);
+  return EmitStored(stored, std::nullopt).status();
 }
 
 Result<BlockHandle> SectionWriter::AppendAlone(const BlockContent& content) {
@@ -112,9 +122,21 @@ Result<BlockHandle> SectionWriter::AppendAlone(const BlockContent& content) {
 
 Result<BlockHandle> SectionWriter::EmitBlock(const BlockContent& content,
                                              std::string_view payload) {
-  BlockHandle handle;
-  handle.offset = offset_;
-  handle.stored_bytes = AppendBlock(content, payload, ChecksumSeed(id_, offset_), &buffer_);
+  const size_t begin = buffer_.size();
+  AppendBlock(content, payload, ChecksumSeed(id_, offset_), &buffer_);
+  return Emit(begin);
+}
+
+Result<BlockHandle> SectionWriter::EmitStored(std::string_view stored,
+                                              std::optional<uint32_t> first) {
+  const size_t begin = buffer_.size();
+  AppendStoredBlock(stored, first, ChecksumSeed(id_, offset_), &buffer_);
+  return Emit(begin);
+}
+
+// Accounts for the block in the buffer from `begin` on, and pads it.
+Result<BlockHandle> SectionWriter::Emit(size_t begin) {
+  const BlockHandle handle{offset_, static_cast<uint32_t>(buffer_.size() - begin)};
   RETURN_IF_ERROR(Emitted(handle.stored_bytes));
   RETURN_IF_ERROR(Pad(kBlockAlignment));
   return handle;

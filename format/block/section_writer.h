@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +67,8 @@ struct BlockGroup {
   struct Member {
     BlockContent content;  ///< Without its bytes.
     size_t raw_bytes;
+    /// Its bytes are header and payload of a block of another place. Of `content`, `first` counts.
+    bool is_stored = false;
   };
   std::vector<Member> blocks;
   std::string raw;  ///< The bytes of the blocks, one after the other.
@@ -125,7 +128,11 @@ class SectionWriter {
  private:
   Status BeginGroup();
   Status FinishGroup();
+  std::string_view Payload(size_t member, std::string* scratch) const;
+  Result<BlockHandle> EmitMember(size_t member, std::string_view payload);
   Result<BlockHandle> EmitBlock(const BlockContent& content, std::string_view payload);
+  Result<BlockHandle> EmitStored(std::string_view stored, std::optional<uint32_t> first);
+  Result<BlockHandle> Emit(size_t begin);
   Status Emitted(size_t size);
   Status WriteBuffer();
   Status Pad(uint32_t alignment);

@@ -94,6 +94,12 @@ uint64_t DataWriter::memory_bytes() const {
   return bytes;
 }
 
+uint64_t DataWriter::copied_blocks() const {
+  uint64_t blocks = 0;
+  for (const auto& family : families_) blocks += family->copied_blocks();
+  return blocks;
+}
+
 Status DataWriter::WriteBlocks() {
   for (const auto& family : families_) RETURN_IF_ERROR(family->WriteBlocks());
   return keys_ == nullptr ? Status() : keys_->WriteBlocks();

@@ -36,6 +36,8 @@ class DataWriter {
   /// Bytes of blocks that wait for their extent, before compression.
   uint64_t waiting_bytes() const;
   uint64_t memory_bytes() const;
+  /// Of all families.
+  uint64_t copied_blocks() const;
   /// Writes the remaining blocks; then the data section can end.
   Status WriteBlocks();
   /// Writes the sections that follow the data section, family by family. Requires: WriteBlocks was

@@ -1,6 +1,7 @@
 // Row blocks of one family, collected into extents.
 #include "format/row/family_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -19,13 +20,40 @@ FamilyWriter::FamilyWriter(FamilyId family, const FamilyOptions& options, size_t
       out_(out),
       rows_(&names_) {}
 
-Status FamilyWriter::AddRow(uint32_t ordinal, std::string_view key, std::span<const Cell> cells) {
+Status FamilyWriter::AddRow(uint32_t ordinal, std::string_view key, std::span<const Cell> cells,
+                            const StoredRow* stored) {
   // A row that fills a block by itself does not share one with smaller rows before it.
-  const bool large = RowBlockWriter::SizeOf(key, cells) >= block_bytes_;
+  const bool large = RowBlockWriter::FillsBlock(key, cells, block_bytes_);
   if (rows_.row_count() > 0 && (large || !rows_.Fits(key, cells))) RETURN_IF_ERROR(EndBlock());
+  if (large && stored != nullptr && MayCopy(*stored, cells)) {
+    return CopyBlock(ordinal, key, stored->block);
+  }
   rows_.Add(key, cells);
   CountRow(ordinal);
   return rows_.size_bytes() >= block_bytes_ ? EndBlock() : Status();
+}
+
+// Whether the block says the same in this file: its columns have the same ids, and it needs nothing
+// of its own file. One that was not compressed is tried again: what this file asks for may be new.
+bool FamilyWriter::MayCopy(const StoredRow& stored, std::span<const Cell> cells) {
+  if (CompressionOfStored(stored.block) != compression_) return false;
+  return std::all_of(cells.begin(), cells.end(), [&](const Cell& cell) {
+    if (cell.is_overflow()) return false;
+    if (IsFamilyDelete(cell)) return true;
+    const uint32_t id = names_.IdOf(cell.qualifier);
+    return id != 0 && id <= stored.names->size() && stored.names->Name(id) == cell.qualifier;
+  });
+}
+
+Status FamilyWriter::CopyBlock(uint32_t ordinal, std::string_view key, std::string_view stored) {
+  BlockGroup::Member block = NextBlock(row_count_, key);
+  block.raw_bytes = stored.size();
+  block.is_stored = true;
+  key_before_block_ = key;
+  CountRow(ordinal);
+  ++copied_blocks_;
+  extent_.raw.append(stored);
+  return AddToExtent(block);
 }
 
 // Gives row `ordinal` the next position.
@@ -56,16 +84,27 @@ uint64_t FamilyWriter::memory_bytes() const {
          extent_.blocks.capacity() * sizeof(BlockGroup::Member);
 }
 
-Status FamilyWriter::EndBlock() {
+// Adds the block whose first row has position `first` to the index.
+BlockGroup::Member FamilyWriter::NextBlock(uint32_t first, std::string_view first_key) {
+  index_.Add(first, key_before_block_, first_key);
   BlockGroup::Member block{.content = {.kind = BlockKind::kRows}, .raw_bytes = 0};
+  block.content.first = first;
+  return block;
+}
+
+Status FamilyWriter::EndBlock() {
+  BlockGroup::Member block = NextBlock(row_count_ - rows_.row_count(), rows_.first_key());
   block.content.count = rows_.row_count();
-  block.content.first = row_count_ - rows_.row_count();
   block.content.compression = compression_;
-  index_.Add(block.content.first, key_before_block_, rows_.first_key());
   key_before_block_ = rows_.last_key();
   const size_t begin = extent_.raw.size();
   block.content.flags = rows_.Finish(&extent_.raw);
   block.raw_bytes = extent_.raw.size() - begin;
+  return AddToExtent(block);
+}
+
+// Its bytes are in the extent.
+Status FamilyWriter::AddToExtent(const BlockGroup::Member& block) {
   extent_.blocks.push_back(block);
   return extent_.raw.size() >= extent_bytes_ ? WriteExtent() : Status();
 }

@@ -17,6 +17,7 @@
 #include "format/cell/dictionary.h"
 #include "format/row/block_index_writer.h"
 #include "format/row/row_block_writer.h"
+#include "format/row/stored_row.h"
 #include "format/row/wide_row_writer.h"
 #include "format/types.h"
 #include "tandem/schema.h"
@@ -37,6 +38,8 @@ class FamilyWriter {
   Compression compression() const { return compression_; }
   /// Rows so far, its positions.
   uint32_t row_count() const { return row_count_; }
+  /// Rows whose block was copied.
+  uint32_t copied_blocks() const { return copied_blocks_; }
   /// Bytes of the blocks that wait, before compression.
   size_t waiting_bytes() const { return extent_.raw.size(); }
 
@@ -46,8 +49,10 @@ class FamilyWriter {
 
   /// Appends the row `ordinal` of the file, which gets the position row_count(). Requires: ordinals
   /// and keys ascend; cells are sorted, at least one (the keys: none), of kWideRowBytes at most,
-  /// and references to overflow values point into this file. Errors: kIoError, kNoSpace.
-  Status AddRow(uint32_t ordinal, std::string_view key, std::span<const Cell> cells);
+  /// and references to overflow values point into this file. `stored`, if it is not null, holds
+  /// exactly these cells, and is copied if it would be written alike. Errors: kIoError, kNoSpace.
+  Status AddRow(uint32_t ordinal, std::string_view key, std::span<const Cell> cells,
+                const StoredRow* stored = nullptr);
   /// Starts a row of more than kWideRowBytes, after writing the waiting blocks. Add the row's cells
   /// to the result, then call EndWideRow before anything else. `key_hash`: RowHash. Errors:
   /// kIoError, kNoSpace. Lifetime: until EndWideRow.
@@ -65,7 +70,11 @@ class FamilyWriter {
 
  private:
   void CountRow(uint32_t ordinal);
+  bool MayCopy(const StoredRow& stored, std::span<const Cell> cells);
+  Status CopyBlock(uint32_t ordinal, std::string_view key, std::string_view stored);
+  BlockGroup::Member NextBlock(uint32_t first, std::string_view first_key);
   Status EndBlock();
+  Status AddToExtent(const BlockGroup::Member& block);
   Status WriteExtent();
   Status WriteDictionary();
 
@@ -75,6 +84,7 @@ class FamilyWriter {
   size_t extent_bytes_;
   SectionWriter* out_;
   uint32_t row_count_ = 0;
+  uint32_t copied_blocks_ = 0;
   GrowingBitmap present_;  // Of the file's rows, from the first one on that the family lacks.
   DictionaryBuilder names_;
   RowBlockWriter rows_;

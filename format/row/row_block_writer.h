@@ -101,6 +101,10 @@ class RowBlockWriter {
   size_t size_bytes() const { return size_bytes_; }
   /// The bytes that the row would add to size_bytes(), without inline names.
   static size_t SizeOf(std::string_view key, std::span<const Cell> cells);
+  /// Whether a row of a family with blocks of that size is alone in its block.
+  static bool FillsBlock(std::string_view key, std::span<const Cell> cells, size_t block_bytes) {
+    return SizeOf(key, cells) >= block_bytes;
+  }
   std::string_view first_key() const { return KeyOf(rows_.front()); }
   std::string_view last_key() const { return KeyOf(rows_.back()); }
 

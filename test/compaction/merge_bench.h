@@ -104,14 +104,36 @@ class Bench {
     }
   }
 
+  /// Gives about half of the Puts of "z" a value larger than a block, half of it noise.
+  void Enlarge(Rows* rows) {
+    for (auto& [key, cells] : *rows) {
+      for (OwnedCell& cell : cells) {
+        if (cell.kind != CellKind::kPut || cell.qualifier != "z" || Below(2) == 0) continue;
+        cell.value.assign(600 + Below(3000), 'z');
+        for (size_t i = 0; i < cell.value.size() / 2; ++i) {
+          cell.value[i] = static_cast<char>(Below(256));
+        }
+      }
+    }
+  }
+
+  /// Other settings for the files to come.
+  void ChangeFamily() {
+    FamilyOptions& options = table_->families[0].options;
+    options.compression = Below(2) == 0 ? Compression::kNone : Compression::kZstd;
+    options.block_size_bytes = Below(2) == 0 ? 512 : 2048;
+  }
+
   std::unique_ptr<format::StoreFileWriter> NewWriter(const std::string& name,
-                                                     const format::TableRecord* table) {
+                                                     const format::TableRecord* table,
+                                                     bool one_sequence = false) {
     format::StoreFileSpec spec;
     spec.number = format::FileNumber(7);
     spec.id.bytes.fill(9);
     spec.table = table;
     spec.region_start = "r";
     spec.alignment = 64;
+    spec.one_sequence = one_sequence;
     auto file = directory_->Create(name);
     BOOST_REQUIRE(file.has_value());
     return std::make_unique<format::StoreFileWriter>(std::move(*file), spec);

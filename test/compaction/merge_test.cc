@@ -16,6 +16,8 @@
 #include "format/cell/overflow_value.h"
 #include "format/cell/visibility.h"
 #include "format/hash.h"
+#include "format/row/row_block_writer.h"
+#include "format/row/wide_row_writer.h"
 #include "store_file/scanner.h"
 #include "test/compaction/merge_bench.h"
 #include "test/support/print.h"
@@ -23,9 +25,23 @@
 namespace tandem::compaction {
 namespace {
 
-/// What the merge of `rows` has to hold, written from scratch; empty when no row survives.
-std::string NaiveMerge(Bench* bench, const Rows& rows, const MergeOptions& options,
+/// The keys of rows that are wide in a file of these rows.
+std::set<std::string> WideKeys(const Rows& rows) {
+  std::set<std::string> keys;
+  for (const auto& [key, cells] : rows) {
+    size_t width = 0;
+    for (const OwnedCell& cell : cells) width += format::WidthOf(cell.view());
+    if (width > format::kWideRowBytes) keys.insert(key);
+  }
+  return keys;
+}
+
+/// What the merge of `rows` has to hold, written from scratch; empty when no row survives. Rows of
+/// `wide_keys` are wide in some input.
+std::string NaiveMerge(Bench* bench, const Rows& rows, const std::set<std::string>& wide_keys,
+                       const MergeOptions& options,
                        std::pair<SequenceNumber, SequenceNumber> bounds) {
+  const size_t block_bytes = bench->table()->families[0].options.block_size_bytes;
   auto writer = bench->NewWriter("naive", bench->table().get());
   for (const auto& [key, owned] : rows) {
     const std::vector<Cell> cells = Views(owned);
@@ -36,7 +52,9 @@ std::string NaiveMerge(Bench* bench, const Rows& rows, const MergeOptions& optio
     }
     std::vector<Cell> retained;
     format::RetainCells(cells, retention, &retained);
-    if (options.older_may_contain == nullptr && options.snapshots.empty()) {
+    const bool is_block =
+        !wide_keys.contains(key) && format::RowBlockWriter::FillsBlock(key, retained, block_bytes);
+    if (options.older_may_contain == nullptr && options.snapshots.empty() && !is_block) {
       for (Cell& cell : retained) cell.sequence = SequenceNumber(0);
     }
     if (!retained.empty()) BOOST_REQUIRE(writer->AddRow(key, retained).has_value());
@@ -194,6 +212,7 @@ struct Trial {
   uint64_t keys = 12;
   bool wide = false;      ///< Some rows are.
   bool overflow = false;  ///< And have overflow values.
+  bool large = false;     ///< Some rows fill a block.
 };
 
 /// All rows of a file, overflow values read.
@@ -216,48 +235,64 @@ Rows ReadRows(Bench* bench, const std::string& name) {
   return rows;
 }
 
-/// Writes some files, merges a contiguous part of them and compares. Returns what the merge says.
-MergeResult RunTrial(uint64_t seed, const Trial& trial) {
-  Bench bench(seed);
-  format::TableRecord before_last_index = *bench.table();
-  before_last_index.indexes.pop_back();
-  const size_t files = 1 + bench.Below(4), first = bench.Below(files);
-  std::vector<std::shared_ptr<format::StoreFile>> inputs;
-  std::set<uint64_t> older_hashes;
-  Rows all;
+/// Some files, and the rows of those that are merged: the last ones.
+struct Inputs {
+  std::vector<std::shared_ptr<format::StoreFile>> files;
+  Rows rows;
+  std::set<std::string> wide_keys;  ///< Of rows that are wide in some file.
   SequenceNumber first_sequence;
+  size_t older_files = 0;           ///< Before them,
+  std::set<uint64_t> older_hashes;  ///< and the hashes of their rows.
+};
+
+Inputs WriteInputs(const Trial& trial, Bench* bench) {
+  format::TableRecord before_last_index = *bench->table();
+  before_last_index.indexes.pop_back();
+  Inputs inputs;
+  const size_t files = 1 + bench->Below(4);
+  inputs.older_files = bench->Below(files);
   for (size_t i = 0; i < files; ++i) {
-    if (i == first) first_sequence = SequenceNumber(bench.sequence() + 1);
-    Rows rows = bench.NewRows(1 + bench.Below(trial.operations), trial.keys);
-    if (trial.wide && bench.Below(3) > 0) bench.Widen(trial.keys, trial.overflow, &rows);
-    if (i < first) {
+    if (i == inputs.older_files) inputs.first_sequence = SequenceNumber(bench->sequence() + 1);
+    Rows rows = bench->NewRows(1 + bench->Below(trial.operations), trial.keys);
+    if (trial.wide && bench->Below(3) > 0) bench->Widen(trial.keys, trial.overflow, &rows);
+    if (trial.large) bench->Enlarge(&rows);
+    if (i < inputs.older_files) {
       for (const auto& [key, cells] : rows) {
-        older_hashes.insert(format::RowHash(key, bench.table()->hash_secret));
+        inputs.older_hashes.insert(format::RowHash(key, bench->table()->hash_secret));
       }
       continue;
     }
+    inputs.wide_keys.merge(WideKeys(rows));
     // Now and then a file from before the last index was made.
-    const bool old = bench.Below(6) == 0;
-    inputs.push_back(bench.Write("input-" + std::to_string(i), rows,
-                                 old ? &before_last_index : bench.table().get()));
+    const bool old = bench->Below(6) == 0;
+    inputs.files.push_back(bench->Write("input-" + std::to_string(i), rows,
+                                        old ? &before_last_index : bench->table().get()));
     for (const auto& [key, cells] : rows) {
-      all[key].insert(all[key].end(), cells.begin(), cells.end());
+      inputs.rows[key].insert(inputs.rows[key].end(), cells.begin(), cells.end());
     }
   }
+  return inputs;
+}
+
+/// Writes some files, merges a contiguous part of them and compares. Returns what the merge says.
+MergeResult RunTrial(uint64_t seed, const Trial& trial) {
+  Bench bench(seed);
+  const Inputs inputs = WriteInputs(trial, &bench);
+  if (trial.large && bench.Below(3) == 0) bench.ChangeFamily();
   MergeOptions options;
   options.table = bench.table();
   options.now_micros = static_cast<int64_t>(bench.Below(12));
   for (uint64_t count = bench.Below(3); count > 0; --count) {
     options.snapshots.emplace_back(bench.Below(bench.sequence() + 2));
   }
-  if (first > 0 || bench.Below(3) == 0) {
+  if (inputs.older_files > 0 || bench.Below(3) == 0) {
     options.older_may_contain = [&](uint64_t hash) -> Result<bool> {
-      return older_hashes.contains(hash) || hash % 5 == 0;  // Filters err on this side.
+      return inputs.older_hashes.contains(hash) || hash % 5 == 0;  // Filters err on this side.
     };
   }
   std::vector<MergeInput> merged;
   uint64_t input_bytes = 0;
-  for (const auto& file : inputs) {
+  for (const auto& file : inputs.files) {
     merged.push_back({file.get(), 0, file->row_count()});
     input_bytes += file->size_bytes();
   }
@@ -269,11 +304,12 @@ MergeResult RunTrial(uint64_t seed, const Trial& trial) {
   BOOST_REQUIRE_MESSAGE(result.has_value(), result.status().ToString());
   BOOST_REQUIRE_EQUAL(read_bytes.load(), input_bytes);
   const std::string expected =
-      NaiveMerge(&bench, all, options, {first_sequence, SequenceNumber(bench.sequence())});
+      NaiveMerge(&bench, inputs.rows, inputs.wide_keys, options,
+                 {inputs.first_sequence, SequenceNumber(bench.sequence())});
   BOOST_REQUIRE_EQUAL(result->empty, expected.empty());
-  BOOST_REQUIRE_EQUAL(result->rows_in, all.size());
+  BOOST_REQUIRE_EQUAL(result->rows_in, inputs.rows.size());
   BOOST_REQUIRE_EQUAL(result->cells.in, result->cells.out + result->cells.dropped.total());
-  BOOST_REQUIRE_EQUAL(Text(result->cells), Text(CountByTheRules(&bench, all, options)));
+  BOOST_REQUIRE_EQUAL(Text(result->cells), Text(CountByTheRules(&bench, inputs.rows, options)));
   if (result->empty) return *result;
   if (trial.overflow) {  // Overflow values of a row in pieces are between its chunks.
     BOOST_REQUIRE_MESSAGE(ReadRows(&bench, "merged") == ReadRows(&bench, "naive"),
@@ -335,6 +371,20 @@ BOOST_AUTO_TEST_CASE(SmallFilesMergeLikeTheNaiveMerge) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(RowsThatFillBlocksMergeLikeTheNaiveMerge) {
+  const uint64_t seed = std::random_device{}();
+  BOOST_TEST_MESSAGE("seed " << seed);
+  uint64_t copied_blocks = 0, copied_rows = 0;
+  for (uint64_t trial = 0; trial < 800; ++trial) {
+    BOOST_TEST_INFO("seed " << seed + trial);
+    const MergeResult result = RunTrial(seed + trial, {.operations = 30, .large = true});
+    copied_blocks += result.blocks_copied;
+    copied_rows += result.rows_copied;
+  }
+  BOOST_TEST(copied_blocks > 100u);
+  BOOST_TEST(copied_blocks < copied_rows);
+}
+
 // Long postings: blocked and Roaring lists, many blocks, several reads of the stream.
 BOOST_AUTO_TEST_CASE(LargerFilesMergeLikeTheNaiveMerge) {
   const uint64_t seed = std::random_device{}();
@@ -368,8 +418,8 @@ BOOST_AUTO_TEST_CASE(PartsOfFilesMergeLikeTheNaiveMerge) {
         MergeFiles(std::vector<MergeInput>{{file.get(), low, high}}, options, writer.get());
     BOOST_REQUIRE(result.has_value());
     const Rows part(std::next(rows.begin(), low), std::next(rows.begin(), high));
-    const std::string expected =
-        NaiveMerge(&bench, part, options, {SequenceNumber(1), SequenceNumber(bench.sequence())});
+    const std::string expected = NaiveMerge(&bench, part, {}, options,
+                                            {SequenceNumber(1), SequenceNumber(bench.sequence())});
     BOOST_REQUIRE_EQUAL(result->empty, expected.empty());
     BOOST_REQUIRE_EQUAL(Text(result->cells), Text(CountByTheRules(&bench, part, options)));
     if (!expected.empty()) BOOST_REQUIRE(bench.Content("merged") == expected);
@@ -413,7 +463,7 @@ BOOST_FIXTURE_TEST_CASE(RowsOfAHalfAreCopied, HalfAndWhole) {
   Rows all(std::next(halved.begin(), 450), halved.end());
   all.insert(others.begin(), others.end());
   BOOST_TEST((bench.Content("merged") ==
-              NaiveMerge(&bench, all, options, {SequenceNumber(1), SequenceNumber(2000)})));
+              NaiveMerge(&bench, all, {}, options, {SequenceNumber(1), SequenceNumber(2000)})));
   RequireSound(&bench, "merged");
 }
 
@@ -519,29 +569,79 @@ BOOST_AUTO_TEST_CASE(AMergeThatCollectsTooMuchBeginsAgainAsSeveralFiles) {
   BOOST_TEST(rows == kRows);
 }
 
+// A file with the row "k", whose only cell has sequence 44, is merged alone.
+struct OneRow {
+  std::string value;
+  bool one_sequence = false;  ///< Of the file.
+  bool snapshot = false, older = false;
+  uint64_t limits_settled_at = 0;
+};
+
+struct MergedRow {
+  uint64_t sequence = 0;
+  uint64_t blocks_copied = 0;
+};
+
+MergedRow MergeAlone(const OneRow& row) {
+  Bench bench(1);
+  auto input = bench.NewWriter("input", bench.table().get(), row.one_sequence);
+  const OwnedCell cell{CellKind::kPut, "z", 5, row.one_sequence ? 0u : 44u, row.value};
+  BOOST_REQUIRE(input->AddRow("k", Views({cell})).has_value());
+  if (row.one_sequence) {
+    BOOST_REQUIRE(input->FinishRows().ok());
+    BOOST_REQUIRE(input->FinishAt(SequenceNumber(44)).has_value());
+  } else {
+    BOOST_REQUIRE(input->Finish().has_value());
+  }
+  const auto file = bench.Open("input");
+  MergeOptions options;
+  options.table = bench.table();
+  options.limits_settled_at = SequenceNumber(row.limits_settled_at);
+  if (row.snapshot) options.snapshots.emplace_back(100);
+  if (row.older) options.older_may_contain = [](uint64_t) -> Result<bool> { return false; };
+  auto writer = bench.NewWriter("merged", bench.table().get());
+  const auto result =
+      MergeFiles(std::vector<MergeInput>{{file.get(), 0, 1}}, options, writer.get());
+  BOOST_REQUIRE(result.has_value());
+  const auto merged = bench.Open("merged");
+  format::RowStream rows(merged.get(), 0, 1);
+  std::vector<Cell> cells;
+  BOOST_REQUIRE(rows.Next().ok());
+  BOOST_REQUIRE(rows.Cells(&cells).ok());
+  BOOST_TEST(cells[0].value == row.value);
+  const uint64_t bound = std::max(uint64_t{44}, row.limits_settled_at);
+  BOOST_TEST(merged->statistics().min_sequence.value == bound);
+  BOOST_TEST(merged->statistics().max_sequence.value == bound);
+  return {cells[0].sequence.value, result->blocks_copied};
+}
+
 BOOST_AUTO_TEST_CASE(SequencesStayWhileSomebodyReadsAtThem) {
   for (const bool snapshot : {false, true}) {
     for (const bool older : {false, true}) {
-      Bench bench(1);
-      const auto file =
-          bench.Write("input", {{"k", {{CellKind::kPut, "a", 5, 44, "1"}}}}, bench.table().get());
-      MergeOptions options;
-      options.table = bench.table();
-      if (snapshot) options.snapshots.emplace_back(100);
-      if (older) options.older_may_contain = [](uint64_t) -> Result<bool> { return false; };
-      auto writer = bench.NewWriter("merged", bench.table().get());
-      BOOST_REQUIRE(MergeFiles(std::vector<MergeInput>{{file.get(), 0, 1}}, options, writer.get())
-                        .has_value());
-      const auto merged = bench.Open("merged");
-      format::RowStream rows(merged.get(), 0, 1);
-      std::vector<Cell> cells;
-      BOOST_REQUIRE(rows.Next().ok());
-      BOOST_REQUIRE(rows.Cells(&cells).ok());
-      BOOST_TEST(cells[0].sequence.value == (snapshot || older ? 44u : 0u));
-      BOOST_TEST(merged->statistics().min_sequence.value == 44u);
-      BOOST_TEST(merged->statistics().max_sequence.value == 44u);
+      const MergedRow row = MergeAlone({.value = "1", .snapshot = snapshot, .older = older});
+      BOOST_TEST(row.sequence == (snapshot || older ? 44u : 0u));
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(ARowThatFillsABlockKeepsItsSequence) {
+  const std::string value(600, 'z');
+  for (const bool snapshot : {false, true}) {
+    const MergedRow copied = MergeAlone({.value = value, .snapshot = snapshot});
+    BOOST_TEST(copied.sequence == 44u);
+    BOOST_TEST(copied.blocks_copied == 1u);
+    // The block says 0, to which the file adds 44.
+    const MergedRow moved =
+        MergeAlone({.value = value, .one_sequence = true, .snapshot = snapshot});
+    BOOST_TEST(moved.sequence == 44u);
+    BOOST_TEST(moved.blocks_copied == 0u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ARowThatFillsABlockIsFromBeforeAChangeOfLimits) {
+  const MergedRow row = MergeAlone({.value = std::string(600, 'z'), .limits_settled_at = 50});
+  BOOST_TEST(row.sequence == 50u);
+  BOOST_TEST(row.blocks_copied == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(CancelledMergeStops) {
