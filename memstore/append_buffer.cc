@@ -144,6 +144,28 @@ void AppendBuffer::Collect(const format::KeyRange& range, format::SequenceNumber
   ForEach(range, max_sequence, [&](uint32_t, const Entry& entry) { rows->push_back(entry.row); });
 }
 
+bool AppendBuffer::CollectFew(const format::KeyRange& range, format::SequenceNumber max_sequence,
+                              size_t most, std::vector<const void*>* rows) const {
+  const Chunk* active = active_.load(std::memory_order_acquire);
+  if (active == nullptr) return true;
+  const Probe probe(range, active->prefix);
+  const std::shared_ptr<const Runs> runs = SortedBefore(*active);
+  const size_t end = rows->size() + most;
+  for (const auto& run : runs->list) {
+    const std::span<const SortedEntry> part = Probe::PartOf(*run, range);
+    if (part.size() > end - rows->size()) return false;
+    for (const SortedEntry& sorted : part) {
+      if (sorted.entry->sequence <= max_sequence) rows->push_back(sorted.entry->row);
+    }
+  }
+  for (const Entry& entry : Unsorted(*active, *runs)) {
+    if (!probe.Holds(entry) || entry.sequence > max_sequence) continue;
+    if (rows->size() == end) return false;
+    rows->push_back(entry.row);
+  }
+  return true;
+}
+
 template <typename Use>
 void AppendBuffer::ForEachLive(const format::KeyRange& range, format::SequenceNumber max_sequence,
                                const engine::StampedBits& dead,

@@ -60,6 +60,10 @@ class AppendBuffer {
   void Collect(const format::KeyRange& range, format::SequenceNumber max_sequence,
                std::vector<const void*>* rows) const;
 
+  /// The same, if they are at most `most` entries. False: there are more, and `*rows` is undefined.
+  bool CollectFew(const format::KeyRange& range, format::SequenceNumber max_sequence, size_t most,
+                  std::vector<const void*>* rows) const;
+
   /// As Collect, without the entries in `dead`, a set of numbers. An entry goes to `*unknown` if
   /// the set cannot tell whether it is dead at `max_sequence`. Requires: `dead` is complete up to
   /// that sequence.

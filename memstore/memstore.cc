@@ -452,6 +452,17 @@ void Memstore::CollectIndex(size_t index, const format::KeyRange& range,
   impl_->Live(*table_, index).Asked(found.size());
 }
 
+bool Memstore::CollectFew(size_t index, const format::KeyRange& range,
+                          format::SequenceNumber max_sequence, size_t most,
+                          std::vector<const MemRow*>* rows) const {
+  std::vector<const void*> found;
+  if (!impl_->buffers[index].CollectFew(range, SeenThrough(max_sequence), most, &found)) {
+    return false;
+  }
+  for (const void* row : found) rows->push_back(static_cast<const MemRow*>(row));
+  return true;
+}
+
 namespace {
 
 std::optional<format::SequenceNumber> SequenceOfNewestPut(const MemRow* row,

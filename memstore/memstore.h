@@ -200,6 +200,10 @@ class Memstore {
   void CollectIndex(size_t index, const format::KeyRange& range,
                     format::SequenceNumber max_sequence, std::vector<const MemRow*>* rows) const;
 
+  /// The same, if they are at most `most` entries. False: there are more, and `*rows` is undefined.
+  bool CollectFew(size_t index, const format::KeyRange& range, format::SequenceNumber max_sequence,
+                  size_t most, std::vector<const MemRow*>* rows) const;
+
   /// As CollectIndex, but only entries that are live: of the newest Put of the column that the
   /// memstore shows of the row at `max_sequence`. So each row comes once, and has that Put in the
   /// range. False, and nothing is collected: it is not worth finding out, or not possible

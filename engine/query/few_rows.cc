@@ -1,9 +1,8 @@
-// Finding the rows and their blocks, then decoding them into the cursor's batch. Whatever is not as
-// it should be, an error among it, is left to the planner.
+// Decoding the rows that were found into the cursor's batch. Whatever is not as it should be, an
+// error among it, is left to the planner.
 #include "engine/query/few_rows.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,15 +12,12 @@
 #include "engine/predicate/literal.h"
 #include "engine/query/access_paths.h"
 #include "engine/query/query.h"
-#include "engine/source/ordinal_set.h"
+#include "engine/read/few_rows_finder.h"
+#include "engine/read/row_builder.h"
 #include "format/cell/projection.h"
-#include "store_file/key_hashes_reader.h"
 
 namespace tandem::engine {
 namespace {
-
-// Of the blocks that a query keeps.
-constexpr size_t kPinnedBytesMax = 1 << 20;
 
 bool IsUsual(const QueryRequest& request, const TableView& view) {
   const ReadOptions& read = request.options;
@@ -32,12 +28,6 @@ bool IsUsual(const QueryRequest& request, const TableView& view) {
          !query.descending && query.use_index.empty() && query.use_indexes.empty() &&
          !query.no_index && view.table->families.size() == 1;
 }
-
-/// A row in its block.
-struct Place {
-  format::RowBlockRef rows;
-  uint32_t slot = 0;
-};
 
 /// What is looked up, and where.
 struct Sought {
@@ -54,163 +44,6 @@ std::optional<Sought> SoughtBy(const BoundNode& root, const format::TableRecord&
   if (index == nullptr) return std::nullopt;
   return Sought{index, RangesOf(root.leaf, index->columns[0])};
 }
-
-class Finder {
- public:
-  Finder(const TableView& view, Sought sought)
-      : view_(view), index_(sought.index), ranges_(std::move(sought.ranges)) {}
-
-  /// Steps 1 to 3. False: the query has to be planned.
-  bool Find() {
-    for (const std::shared_ptr<const RegionVersion>& region : view_.regions) {
-      for (const FileSlice& slice : region->files) {
-        const Result<bool> is_known = AddHits(*region, slice);
-        if (!is_known.has_value() || !*is_known) return false;
-      }
-      for (const std::shared_ptr<const Memstore>& memstore : region->memstores) {
-        if (IsSeen(*memstore) && MayHaveEntries(*memstore)) return false;
-      }
-    }
-    if (ordinals_.empty()) return true;
-    SortUnique(&ordinals_, slice_->file->store().row_count());
-    const Result<bool> are_alone = AreAlone();
-    if (!are_alone.has_value() || !*are_alone) return false;
-    const Result<bool> are_cached = FindBlocks();
-    return are_cached.has_value() && *are_cached;
-  }
-
-  /// Requires: Find returned true. `data()` is nullptr if there are no rows.
-  std::vector<Place> TakePlaces() { return std::move(places_); }
-  const format::DataSection* data() const { return data_; }
-  format::IndexId index() const { return index_->id; }
-  const std::string& index_name() const { return index_->name; }
-
- private:
-  bool IsSeen(const Memstore& memstore) const {
-    return !memstore.empty() && format::IsSeenAt(memstore.min_sequence(), view_.point.sequence);
-  }
-  bool IsSeen(const format::StoreFile& file) const {
-    return file.statistics().min_sequence <= view_.point.sequence;
-  }
-
-  // One that lacks the index may have.
-  bool MayHaveEntries(const Memstore& memstore) const {
-    const std::optional<size_t> index = memstore.FindIndex(index_->id);
-    if (!index.has_value()) return true;
-    return std::any_of(ranges_.begin(), ranges_.end(), [&](const format::KeyRange& range) {
-      return memstore.CountIndex(*index, range) > 0;
-    });
-  }
-
-  // Adds the rows of the slice that match. False: that is not known.
-  Result<bool> AddHits(const RegionVersion& region, const FileSlice& slice) {
-    format::StoreFile& file = slice.file->store();
-    if (!IsSeen(file)) return true;
-    // Else its older entries count as well.
-    if (!file.ShowsCurrentEntries(view_.table->families, view_.point.sequence)) return false;
-    ASSIGN_OR_RETURN(format::IndexSection * section, UsableSection(&file, index_->id));
-    if (section == nullptr) return false;
-    const size_t before = ordinals_.size();
-    const format::IndexSection::Few few{{slice.low, std::min(slice.high, file.row_count())},
-                                        kFewRowsMax - before};
-    for (const format::KeyRange& range : ranges_) {
-      ASSIGN_OR_RETURN(const bool are_few,
-                       section->AppendFew(format::IndexPart::kCurrent, range, few, &ordinals_));
-      if (!are_few || ordinals_.size() > kFewRowsMax) return false;
-    }
-    if (ordinals_.size() == before) return true;
-    if (slice_ != nullptr) return false;  // Rows of several files have to be merged.
-    slice_ = &slice;
-    region_ = &region;
-    return !file.MayHaveExpired(view_.table->families, view_.point.now_micros);
-  }
-
-  // Whether each row is clean and no other source holds it.
-  Result<bool> AreAlone() {
-    format::StoreFile& file = slice_->file->store();
-    if (!file.all_clean()) {
-      ASSIGN_OR_RETURN(const format::Bitmap* clean, file.CleanRows());
-      for (const uint32_t ordinal : ordinals_) {
-        if (!clean->Test(ordinal)) return false;
-      }
-    }
-    std::vector<const Memstore*> memstores;
-    std::vector<format::StoreFile*> files;
-    for (const std::shared_ptr<const Memstore>& memstore : region_->memstores) {
-      if (IsSeen(*memstore)) memstores.push_back(memstore.get());
-    }
-    for (const FileSlice& other : region_->files) {
-      format::StoreFile* const store = &other.file->store();
-      if (store != &file && IsSeen(*store)) files.push_back(store);
-    }
-    if (memstores.empty() && files.empty()) return true;
-    std::array<uint64_t, kFewRowsMax> hashes;
-    ASSIGN_OR_RETURN(format::KeyHashesReader reader, format::KeyHashesReader::Open(&file));
-    for (size_t i = 0; i < ordinals_.size(); ++i) {
-      ASSIGN_OR_RETURN(hashes[i], reader.At(ordinals_[i]));
-    }
-    const std::span<const uint64_t> sought(hashes.data(), ordinals_.size());
-    std::array<const MemRow*, kFewRowsMax> found;
-    for (const Memstore* memstore : memstores) {
-      memstore->FindEach(sought, {found.data(), sought.size()});
-      for (size_t i = 0; i < sought.size(); ++i) {
-        if (found[i] != nullptr) return false;
-      }
-    }
-    for (format::StoreFile* other : files) {
-      for (const uint64_t hash : sought) {
-        ASSIGN_OR_RETURN(const bool may_hold, other->MayContain(hash));
-        if (may_hold) return false;
-      }
-    }
-    return true;
-  }
-
-  // Each loop prefetches what the next one needs.
-  Result<bool> FindBlocks() {
-    ASSIGN_OR_RETURN(data_, slice_->file->store().Family(view_.table->families[0].id));
-    if (data_ == nullptr || !data_->is_full()) return false;
-    std::array<uint32_t, kFewRowsMax> blocks;
-    uint32_t block = 0, piece = 0;
-    for (size_t i = 0; i < ordinals_.size(); ++i) {
-      piece = data_->index().PieceOf(ordinals_[i], piece);
-      if (!data_->index().HasPiece(piece)) return false;  // The walk reads many at a time.
-      ASSIGN_OR_RETURN(block, data_->BlockOf(ordinals_[i], block));
-      blocks[i] = block;
-      data_->PrefetchRows(block);
-    }
-    places_.reserve(ordinals_.size());
-    size_t pinned_bytes = 0;
-    for (size_t i = 0; i < ordinals_.size(); ++i) {
-      format::RowBlockRef rows;
-      if (i > 0 && blocks[i] == blocks[i - 1]) {
-        rows = places_.back().rows;
-      } else {
-        rows = data_->UsedRows(blocks[i]);
-      }
-      if (rows == nullptr) {
-        ASSIGN_OR_RETURN(const format::DataBlock place, data_->BlockAt(blocks[i]));
-        rows = data_->CachedRows(place);
-      }
-      if (rows == nullptr || rows->is_wide()) return false;
-      pinned_bytes += rows->raw_bytes;
-      if (pinned_bytes > kPinnedBytesMax) return false;
-      const uint32_t slot = ordinals_[i] - rows->first();
-      rows->PrefetchPlace(slot);
-      places_.push_back({std::move(rows), slot});
-    }
-    return true;
-  }
-
-  const TableView& view_;
-  const format::IndexRecord* const index_;
-  const std::vector<format::KeyRange> ranges_;
-  const RegionVersion* region_ = nullptr;  // The one with rows,
-  const FileSlice* slice_ = nullptr;       // and its file.
-  std::vector<uint32_t> ordinals_;
-  const format::DataSection* data_ = nullptr;
-  std::vector<Place> places_;
-};
 
 /// A bound predicate, or what makes one: seldom is it needed.
 class LatePredicate {
@@ -237,45 +70,72 @@ class LatePredicate {
 
 class FewRows final : public RowSource {
  public:
-  FewRows(const QueryRequest& request, LatePredicate predicate, TableView view, Finder* found)
+  FewRows(const QueryRequest& request, LatePredicate predicate, TableView view,
+          FewRowsFinder* finder)
       : resources_(request.resources),
         limit_(request.query.limit),
         predicate_(std::move(predicate)),
         view_(std::move(view)),
+        context_(finder->TakeContext()),
         cancellation_(request.options.cancelled),
         trace_(request.trace),
-        places_(found->TakePlaces()),
-        data_(found->data()) {
+        found_(finder->TakeRows()),
+        data_(finder->data()),
+        family_(this->view().table->families[0]) {
     options_.pieces = request.options.pieces;
     options_.cancelled = request.options.cancelled;
     options_.versions = request.options.versions;
-    if (limit_ > 0 && limit_ < places_.size()) places_.resize(limit_);
+    if (limit_ > 0 && limit_ < found_.size()) found_.resize(limit_);
     if (data_ != nullptr) columns_.emplace(data_->names(), &data_->blocks());
-    if (trace_ != nullptr) Note(found->index_name());
+    if (context_ != nullptr) builder_.emplace(context_->schema);
+    if (trace_ != nullptr) Note(finder->index().name);
   }
 
   Result<bool> NextBatch(format::RowBatch* batch) override {
     batch->Clear();
     if (rest_.has_value()) return NextOfRest(batch);
     RETURN_IF_ERROR(cancellation_.Check());
-    const std::string_view family = view_.table->families[0].options.name;
     bool is_plain = true;
-    while (is_plain && at_ < places_.size() && !batch->is_full()) {
-      for (; touched_ < std::min(at_ + kTouchedAhead, places_.size()); ++touched_) {
-        places_[touched_].rows->PrefetchRow(places_[touched_].slot);
+    while (is_plain && at_ < found_.size() && !batch->is_full()) {
+      for (; touched_ < std::min(at_ + kTouchedAhead, found_.size()); ++touched_) {
+        Touch(found_[touched_]);
       }
-      const Place& place = places_[at_];
-      is_plain = batch->AddPlain(place.rows, place.slot, *columns_, family, /*needs_cells=*/false);
+      is_plain = Add(found_[at_], batch);
       at_ += is_plain ? 1 : 0;
     }
     if (is_plain || batch->size() > 0) return batch->size() > 0;
     RETURN_IF_ERROR(Plan());
     return NextOfRest(batch);
   }
-  bool is_at_end() const override { return !rest_.has_value() && at_ == places_.size(); }
+  bool is_at_end() const override { return !rest_.has_value() && at_ == found_.size(); }
 
  private:
   static constexpr size_t kTouchedAhead = 8;
+
+  TableView& view() { return context_ == nullptr ? view_ : context_->view; }
+
+  static void Touch(const FoundRow& row) {
+    if (row.rows != nullptr) row.rows->PrefetchRow(row.slot);
+    if (row.newer != nullptr) Memstore::PrefetchCells(row.newer);
+  }
+
+  // False: it is not plain, and nothing is added.
+  bool Add(const FoundRow& row, format::RowBatch* batch) {
+    constexpr bool kNeedsCells = false;
+    const std::string_view family = family_.options.name;
+    if (row.newer == nullptr) {
+      return batch->AddPlain(row.rows, row.slot, *columns_, family, kNeedsCells);
+    }
+    if (!builder_->GatherPuts(row.newer, family_.id)) return false;
+    const std::string_view key = Memstore::Key(row.newer);
+    if (row.rows == nullptr) {
+      return batch->AddPuts(*columns_, family, key, *builder_->gathered(), kNeedsCells);
+    }
+    const Result<bool> is_key = row.rows->KeyEquals(row.slot, key);
+    if (!is_key.has_value() || !*is_key) return false;
+    return batch->AddUpdated(row.rows, row.slot, *columns_, family, key, *builder_->gathered(),
+                             kNeedsCells);
+  }
 
   // Plans the query and skips the rows that were returned.
   Status Plan() {
@@ -285,7 +145,7 @@ class FewRows final : public RowSource {
     QueryRequest request{resources_, options_, unused, query};
     request.trace = trace_;
     ASSIGN_OR_RETURN(std::unique_ptr<RowSource> planned,
-                     OpenPlanned(request, predicate_.Take(), std::move(view_)));
+                     OpenPlanned(request, predicate_.Take(), std::move(view())));
     rest_.emplace(std::move(planned));
     RowView row;
     for (size_t i = 0; i < at_; ++i) {
@@ -297,10 +157,11 @@ class FewRows final : public RowSource {
 
   void Note(const std::string& index) {
     ReadCounters found;
-    for (size_t i = 0; i < places_.size(); ++i) {
+    for (size_t i = 0; i < found_.size(); ++i) {
       ++found.rows;
-      if (i > 0 && places_[i].rows == places_[i - 1].rows) continue;
-      const Result<uint32_t> block = data_->BlockOf(places_[i].rows->first());
+      if (found_[i].rows == nullptr) continue;
+      if (i > 0 && found_[i].rows == found_[i - 1].rows) continue;
+      const Result<uint32_t> block = data_->BlockOf(found_[i].rows->first());
       if (!block.has_value()) continue;
       const Result<format::DataBlock> place = data_->BlockAt(*block);
       if (place.has_value()) found.CountBlock(*place);
@@ -325,11 +186,14 @@ class FewRows final : public RowSource {
   ReadOptions options_;
   const uint64_t limit_;
   LatePredicate predicate_;
-  TableView view_;
+  TableView view_;                        // Empty if the context has it.
+  std::unique_ptr<ReadContext> context_;  // Of rows that a memstore holds; null: there are none.
+  std::optional<RowBuilder> builder_;
   const base::Cancellation cancellation_;
   const std::shared_ptr<ReadTrace> trace_;  // Null: nothing is noted.
-  std::vector<Place> places_;
+  std::vector<FoundRow> found_;
   const format::DataSection* data_;  // Of the view.
+  const format::FamilyRecord& family_;
   std::optional<format::Projection> columns_;
   size_t at_ = 0;       // Of the next row.
   size_t touched_ = 0;  // Rows that are prefetched.
@@ -337,11 +201,11 @@ class FewRows final : public RowSource {
 };
 
 std::unique_ptr<RowSource> Open(const QueryRequest& request, LatePredicate predicate,
-                                TableView* view, Finder* found) {
+                                TableView* view, FewRowsFinder* finder) {
   if (request.resources.index_reads != nullptr) {
-    request.resources.index_reads->Count(view->table->id, found->index());
+    request.resources.index_reads->Count(finder->table(), finder->index().id);
   }
-  return std::make_unique<FewRows>(request, std::move(predicate), std::move(*view), found);
+  return std::make_unique<FewRows>(request, std::move(predicate), std::move(*view), finder);
 }
 
 // Whether all that a run restricts the rows by is its predicate.
@@ -351,14 +215,14 @@ bool IsPredicateAlone(const QueryRequest& request) {
 
 // Keeps the lookup for the next runs if these differ in the value alone. Whether a partial index
 // serves depends on the value.
-void KeepLookup(const QueryRequest& request, const TableView& view, const BoundNode& root,
-                const format::IndexRecord& index) {
+void KeepLookup(const QueryRequest& request, std::shared_ptr<const format::TableRecord> table,
+                const BoundNode& root, const format::IndexRecord& index) {
   const Predicate& asked = request.predicate;
   if (request.lookup == nullptr || asked.kind() != Predicate::Kind::kEqual) return;
   const bool has_parameter = asked.parameters().size() == 1 && asked.parameters()[0] != 0;
   if (!has_parameter || !IsPredicateAlone(request) || index.where.has_value()) return;
   if (root.leaf.key_fields != nullptr) return;
-  PreparedLookup lookup{view.table, &index, root.leaf, asked.parameters()[0]};
+  PreparedLookup lookup{std::move(table), &index, root.leaf, asked.parameters()[0]};
   lookup.leaf.values = ValueSet();
   *request.lookup = std::make_shared<const PreparedLookup>(std::move(lookup));
 }
@@ -377,8 +241,8 @@ std::optional<std::unique_ptr<RowSource>> LookUpFewRows(const QueryRequest& requ
   if (!literal.has_value() || !literal->is_value) return std::nullopt;
   Sought sought{lookup.index, {}};
   sought.ranges.push_back(RangeOf(literal->key, lookup.index->columns[0]));
-  Finder finder(*view, std::move(sought));
-  if (!finder.Find()) return nullptr;
+  FewRowsFinder finder(request.resources, request.options, *sought.index, std::move(sought.ranges));
+  if (!finder.Find(view)) return nullptr;
   return Open(request, LatePredicate(*request.lookup, std::move(literal->key)), view, &finder);
 }
 
@@ -388,9 +252,10 @@ std::unique_ptr<RowSource> OpenFewRows(const QueryRequest& request, BoundPredica
   std::optional<Sought> sought = SoughtBy(predicate->root(), *view->table);
   if (!sought.has_value()) return nullptr;
   const format::IndexRecord& index = *sought->index;
-  Finder finder(*view, *std::move(sought));
-  if (!finder.Find()) return nullptr;
-  KeepLookup(request, *view, predicate->root(), index);
+  const std::shared_ptr<const format::TableRecord> table = view->table;
+  FewRowsFinder finder(request.resources, request.options, index, std::move(sought->ranges));
+  if (!finder.Find(view)) return nullptr;
+  KeepLookup(request, table, predicate->root(), index);
   return Open(request, LatePredicate(std::move(*predicate)), view, &finder);
 }
 

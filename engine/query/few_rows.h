@@ -1,17 +1,11 @@
-// Queries with few rows, all of them in memory and each decided by one file: such a query costs
-// little more than its look-ups, so nothing is set up that only others need.
-//
-// 1. The predicate is one condition on an indexed column. Each file says by one look-up which of
-//    its rows match; at most kFewRowsMax match, all in one file, whose rows are settled (rule 16).
-// 2. No memstore has an entry in the ranges. No memstore and no other file holds one of the rows,
-//    by keyed hash.
-// 3. The blocks of the rows are cached.
+// Queries with few rows, all of them in memory (engine/read/few_rows_finder.h), whose predicate is
+// one condition on an indexed column: such a query costs little more than its look-ups, so nothing
+// is set up that only others need.
 //
 // A row that is not plain (format/row/row_batch.h) is met only when it is decoded. Then the query
 // is planned as any other, and the rows that were returned are skipped.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,8 +17,6 @@
 #include "format/schema.h"
 
 namespace tandem::engine {
-
-inline constexpr size_t kFewRowsMax = 64;
 
 /// The predicate of a prepared query that is `column = ?` alone, bound but for the value, and the
 /// index that it is looked up in: one run of the query leaves them to the next ones.

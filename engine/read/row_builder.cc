@@ -15,22 +15,13 @@ constexpr size_t kUsualCells = 8;
 // Cells of a family in memstore trees; a row with more is streamed.
 constexpr size_t kTreeCellsMax = 4096;
 
-// Whether of Puts alone, of any sources, the newest of each column is what a read without bounds
-// shows.
-bool ShowsNewestPuts(const ReadSchema& schema) {
-  return schema.versions == 1 &&
-         std::ranges::none_of(schema.table->families, [](const format::FamilyRecord& family) {
-           return family.dropped || family.may_expire() || !family.former_limits.empty();
-         });
-}
-
 }  // namespace
 
 RowBuilder::RowBuilder(const ReadSchema& schema, ReadCounters* counters)
     : schema_(schema),
       counters_(counters),
       decodes_all_families_(schema.merged.families().size() == schema.table->families.size()),
-      may_merge_puts_(ShowsNewestPuts(schema)) {}
+      may_merge_puts_(schema.ShowsNewestPuts()) {}
 
 void RowBuilder::Reserve() {
   gathered_.reserve(kUsualCells);

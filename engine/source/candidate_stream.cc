@@ -108,11 +108,11 @@ void CandidateStream::TakeSifted(size_t rows_max, CandidateRows* rows) {
   at_ = end;
 }
 
-// Fills sifted_ unless no candidate is left.
+// Fills sifted_ unless too few candidates are left.
 Status CandidateStream::Sift() {
   sifted_.Clear();
   at_ = 0;
-  while (sifted_.size() == 0 && candidates_at_ < candidates_.size()) {
+  while (sifted_.size() < kTogether && candidates_at_ < candidates_.size()) {
     RETURN_IF_ERROR(context_->CheckGoOn());
     ASSIGN_OR_RETURN(const size_t sifted, SiftSome(std::span(candidates_).subspan(candidates_at_)));
     candidates_at_ += sifted;
@@ -121,18 +121,20 @@ Status CandidateStream::Sift() {
   return {};
 }
 
-// Sifts the first of the candidates that are left, and returns how many.
+// Sifts the first of the candidates that are left, at most as many as sifted_ has room for, and
+// returns how many.
 Result<size_t> CandidateStream::SiftSome(std::span<const uint32_t> left) {
+  const size_t count = std::min(kTogether - sifted_.size(), left.size());
   if (ruled_out_.empty() && cluster_.memstores.size() == 1) {
-    ASSIGN_OR_RETURN(const size_t sifted, memstores_.AddByBits(left, &sifted_));
+    ASSIGN_OR_RETURN(const size_t sifted, memstores_.AddByBits(left.first(count), &sifted_));
     if (sifted > 0) return sifted;
   }
-  return SiftByAsking(left);
+  return SiftByAsking(left, count);
 }
 
-Result<size_t> CandidateStream::SiftByAsking(std::span<const uint32_t> left) {
+// Sifts the first `count` ones.
+Result<size_t> CandidateStream::SiftByAsking(std::span<const uint32_t> left, size_t count) {
   std::array<MemstoreVerdict, kTogether> verdicts;
-  const size_t count = std::min(kTogether, left.size());
   RETURN_IF_ERROR(memstores_.Ask(left, {verdicts.data(), count}));
   for (size_t i = 0; i < count; ++i) {
     if (verdicts[i] == MemstoreVerdict::kSuperseded) continue;

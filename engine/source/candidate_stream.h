@@ -56,7 +56,7 @@ class CandidateStream {
   void TakeSifted(size_t rows_max, CandidateRows* rows);
   Status Sift();
   Result<size_t> SiftSome(std::span<const uint32_t> left);
-  Result<size_t> SiftByAsking(std::span<const uint32_t> left);
+  Result<size_t> SiftByAsking(std::span<const uint32_t> left, size_t count);
   Status FindMemstoreRows();
   Status Locate();
 

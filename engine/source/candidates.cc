@@ -577,19 +577,25 @@ std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPa
 
 MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& access,
                                    const TableView& view) {
-  MemstoreMatches matches;
   const std::optional<size_t> index = FindDecidingIndex(cluster, access, view);
   if (!index.has_value()) {
-    matches.others = MemstoreCandidates(cluster, access, view.point);
-    return matches;
+    return {.known = {}, .others = MemstoreCandidates(cluster, access, view.point)};
   }
+  std::vector<const MemRow*> found;
+  for (const format::KeyRange& range : access.paths[0].ranges) {
+    cluster.memstores[0]->CollectIndex(*index, range, view.point.sequence, &found);
+  }
+  return *MatchesAmong(cluster, access, view, std::move(found));
+}
+
+std::optional<MemstoreMatches> MatchesAmong(const Cluster& cluster, const AccessPath& access,
+                                            const TableView& view,
+                                            std::vector<const MemRow*> found) {
+  if (!FindDecidingIndex(cluster, access, view).has_value()) return std::nullopt;
+  MemstoreMatches matches;
   const IndexPath& path = access.paths[0];
   const int64_t newest_of_files = NewestPutOfFiles(cluster, path.index->columns[0]);
   DeadRows dead(cluster, path, view.point);
-  std::vector<const MemRow*> found;
-  for (const format::KeyRange& range : path.ranges) {
-    cluster.memstores[0]->CollectIndex(*index, range, view.point.sequence, &found);
-  }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   dead.ForEachLive(path.ranges, found, [&](const MemRow* row, const LivePut* put) {

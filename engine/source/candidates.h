@@ -144,6 +144,11 @@ struct MemstoreMatches {
 };
 MemstoreMatches MatchesOfMemstores(const Cluster& cluster, const AccessPath& access,
                                    const TableView& view);
+/// The same of `found`, the rows of the only memstore with an entry in the range, perhaps repeated,
+/// if the newest Put of the index's column decides alone; nullopt: it does not.
+std::optional<MemstoreMatches> MatchesAmong(const Cluster& cluster, const AccessPath& access,
+                                            const TableView& view,
+                                            std::vector<const MemRow*> found);
 /// How many rows MatchesOfMemstores would find, if all are known to match and the memstore knows
 /// its live entries; nullopt: not without looking at them.
 std::optional<uint64_t> CountKnownMatches(const Cluster& cluster, const AccessPath& access,

@@ -79,38 +79,56 @@ Status MemstoreVerdicts::Ask(std::span<const uint32_t> candidates,
   return {};
 }
 
-// As SiftByBits, a row is stored before it is known whether it stays.
 Result<size_t> MemstoreVerdicts::AddByBits(std::span<const uint32_t> candidates,
                                            CandidateRows* rows) {
   if (!has_begun_) RETURN_IF_ERROR(Begin());
   if (known_.size() != 1 || !known_[0].bits.has_value()) return size_t{0};
+  const size_t before = rows->size();
+  rows->Resize(before + candidates.size());
+  AddedInto into{rows->ordinals.data() + before, rows->marks.data() + before};
+  size_t taken = 0;
+  while (taken < candidates.size()) {
+    const size_t count = AddOfGroup(candidates.subspan(taken), &into);
+    if (count == 0) break;
+    taken += count;
+  }
+  rows->Resize(before + into.kept);
+  known_[0].overlap->Asked(taken);
+  return taken;
+}
+
+// Adds those of the first candidates that are in one group of the bits, and returns how many these
+// are: 0 if rows have to be asked.
+size_t MemstoreVerdicts::AddOfGroup(std::span<const uint32_t> candidates, AddedInto* into) const {
   const Known& known = known_[0];
   const uint32_t group = candidates[0] / StampedBits::kGroupBits;
   const uint32_t first = group * StampedBits::kGroupBits;
+  const bool is_alone = candidates.size() == 1 || candidates[1] - first >= StampedBits::kGroupBits;
+  if (is_alone) {  // The rule where hits are few.
+    const auto verdict = known.bits->At(candidates[0], known.seen_through);
+    if (!verdict.has_value()) return 0;
+    if (*verdict == MemstoreVerdict::kSuperseded) return 1;
+    const bool is_untouched = *verdict == MemstoreVerdict::kUntouched;
+    into->Add(candidates[0], *verdict != MemstoreVerdict::kAbsent, is_untouched);
+    return 1;
+  }
   StampedBits::Words dead, touched, held;
   if (!known.bits->ReadGroup(group, known.seen_through, &dead, &touched) ||
       !known.bits->ReadHeld(group, known.seen_through, &held)) {
-    return size_t{0};
+    return 0;
   }
-  const size_t before = rows->size(), count = std::min(kTogether, candidates.size());
-  rows->Resize(before + count);
-  uint32_t* const ordinals = rows->ordinals.data() + before;
-  uint8_t* const marks = rows->marks.data() + before;
-  size_t kept = 0, taken = 0;
-  for (; taken < count; ++taken) {
+  size_t taken = 0;
+  // As SiftByBits, a row is stored before it is known whether it stays.
+  for (; taken < candidates.size(); ++taken) {
     const uint32_t bit = candidates[taken] - first;
     if (bit >= StampedBits::kGroupBits) break;
     const auto is_set = [bit](const StampedBits::Words& words) {
       return static_cast<uint32_t>(words[bit / 64] >> (bit % 64) & 1);
     };
-    const uint32_t is_held = is_set(held), is_untouched = is_held & ~is_set(touched);
-    ordinals[kept] = candidates[taken];
-    marks[kept] = static_cast<uint8_t>(is_held * CandidateRows::kShared |
-                                       is_untouched * CandidateRows::kUntouched);
-    kept += 1 - is_set(dead);
+    const uint32_t is_held = is_set(held);
+    into->Add(candidates[taken], is_held, is_held & ~is_set(touched));
+    into->kept -= is_set(dead);
   }
-  rows->Resize(before + kept);
-  known.overlap->Asked(taken);
   return taken;
 }
 

@@ -78,9 +78,9 @@ class MemstoreVerdicts {
   /// be asked for next. Requires: as many verdicts as candidates to ask for. Errors: kCorruption,
   /// kIoError.
   Status Ask(std::span<const uint32_t> candidates, std::span<MemstoreVerdict> verdicts);
-  /// Adds those of the first candidates to `*rows` that are not superseded, at most kTogether, and
-  /// returns how many candidates they are of: 0 if they have to be asked, one by one. Leaves their
-  /// rows of memstores open. Errors: as Ask.
+  /// Adds those of the first candidates to `*rows` that are not superseded, and returns how many
+  /// candidates they are of; the next one has to be asked. Leaves their rows of memstores open.
+  /// Requires: at least one candidate. Errors: as Ask.
   Result<size_t> AddByBits(std::span<const uint32_t> candidates, CandidateRows* rows);
   /// For each candidate a row of the memstore that has its key hash, or nullptr. Requires: there is
   /// one memstore; at most kTogether candidates, as many rows. Errors: as Ask.
@@ -92,6 +92,18 @@ class MemstoreVerdicts {
 
  private:
   Status Begin();
+  struct AddedInto {
+    uint32_t* ordinals;
+    uint8_t* marks;
+    size_t kept = 0;
+
+    void Add(uint32_t ordinal, uint32_t is_shared, uint32_t is_untouched) {
+      ordinals[kept] = ordinal;
+      marks[kept++] = static_cast<uint8_t>(is_shared * CandidateRows::kShared |
+                                           is_untouched * CandidateRows::kUntouched);
+    }
+  };
+  size_t AddOfGroup(std::span<const uint32_t> candidates, AddedInto* into) const;
   struct SiftedInto {
     size_t* kept;
     std::vector<uint32_t>* shared;

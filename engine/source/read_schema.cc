@@ -1,6 +1,7 @@
 // Deriving the columns that a read uses from its options.
 #include "engine/source/read_schema.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -79,6 +80,12 @@ std::string_view ReadSchema::FamilyName(format::FamilyId family) const {
     if (record.id == family) return record.options.name;
   }
   return {};
+}
+
+bool ReadSchema::ShowsNewestPuts() const {
+  return versions == 1 && std::ranges::none_of(table->families, [](const auto& family) {
+           return family.dropped || family.may_expire() || !family.former_limits.empty();
+         });
 }
 
 }  // namespace tandem::engine

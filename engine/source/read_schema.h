@@ -46,6 +46,9 @@ struct ReadSchema {
   /// Adds what to decode: `ordering` of every row, `predicate` of rows that are not known to match.
   void Decode(const ColumnSet& ordering, const BoundPredicate& predicate);
   std::string_view FamilyName(format::FamilyId family) const;
+  /// Whether of Puts alone, of any sources, the newest of each column is what a read without bounds
+  /// shows.
+  bool ShowsNewestPuts() const;
   /// Whether a single-source row is returned with all that is decoded of it. `decided`: it is known
   /// to match.
   bool ReturnsAllDecoded(bool decided) const {

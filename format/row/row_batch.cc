@@ -60,6 +60,13 @@ bool RowBatch::AddUpdated(const RowBlockRef& block, uint32_t slot, const Project
   return End(is_plain, needs_cells);
 }
 
+bool RowBatch::AddPuts(const Projection& wanted, std::string_view family, std::string_view key,
+                       std::span<const Cell> puts, bool needs_cells) {
+  Begin(key);
+  const bool fits = PutOver(puts, wanted, family) && IsInPiece();
+  return End(fits, needs_cells);
+}
+
 // Puts the wanted ones over the cells of the row that is being added. Both are in the order of
 // their columns. False: a Put has the timestamp of the cell.
 bool RowBatch::PutOver(std::span<const Cell> puts, const Projection& wanted,

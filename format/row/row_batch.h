@@ -83,6 +83,10 @@ class RowBatch {
   bool AddUpdated(const RowBlockRef& block, uint32_t slot, const Projection& wanted,
                   std::string_view family, std::string_view key, std::span<const Cell> puts,
                   bool needs_cells);
+  /// Adds a row of a memstore alone: of each column of `puts`, which are by CellLess, the newest.
+  /// False, and then nothing is added: it exceeds a piece. Lifetime: as AddUpdated.
+  bool AddPuts(const Projection& wanted, std::string_view family, std::string_view key,
+               std::span<const Cell> puts, bool needs_cells);
   /// Ends the row. `is_plain`: all of the above was true. With `needs_cells` a row without a cell
   /// is left out. False: the row is dropped; it has to be read by RowBlock::Cells, since it is not
   /// plain or exceeds a piece (kRowPieceBytes).

@@ -46,14 +46,19 @@ double RowsLookedAt(uint64_t expected, const Read& read) {
   }
 }
 
+// The first `rows` rows get another column.
+void Update(TestEngine* engine, uint64_t rows) {
+  for (uint64_t row = 0; row < rows; ++row) {
+    BOOST_REQUIRE(engine->Put(RowKey(row), "q", "another").ok());
+  }
+}
+
 // The first `updated` rows have another column in the memstore too.
 double RowsLookedAtByCount(uint64_t n, const Predicate& predicate, uint64_t expected,
                            uint64_t updated = 0) {
   TestEngine engine;
   OpenUnmerged(&engine, n);
-  for (uint64_t row = 0; row < updated; ++row) {
-    BOOST_REQUIRE(engine.Put(RowKey(row), "q", "another").ok());
-  }
+  Update(&engine, updated);
   return RowsLookedAt(
       expected, [&](const ReadOptions& read) { return (*engine).Count(read, "t", predicate, {}); });
 }
@@ -93,6 +98,27 @@ BOOST_AUTO_TEST_CASE(ACountOfAllValuesButOneLooksAtFewOfMany) {
            const Predicate others = Predicate::Not(Predicate::Equal("p", RowKey(0)));
            return RowsLookedAtByCount(n, others, n - n / kValues + 2, n / 4);
          }});
+}
+
+// By rows 1 and 1 + n / 4 and so on, and row 0, which the memstore gives their value.
+double RowsLookedAtByLookup(uint64_t n) {
+  TestEngine engine;
+  OpenUnmerged(&engine, n, n / 4);
+  Update(&engine, n / 4);
+  return RowsLookedAt(5, [&](const ReadOptions& read) -> Result<uint64_t> {
+    auto cursor = (*engine).Query(read, "t", Predicate::Equal("p", RowKey(1)), {});
+    if (!cursor.has_value()) return cursor.status();
+    uint64_t found = 0;
+    while (cursor->Next()) ++found;
+    return cursor->status().ok() ? Result<uint64_t>(found) : cursor->status();
+  });
+}
+
+BOOST_AUTO_TEST_CASE(ALookupLooksAtItsRows) {
+  Check({.cost = "rows looked at for a query of 5 of n rows, a quarter of them in the memstore too",
+         .n = kRows,
+         .bound = AtMost(8),
+         .measure = RowsLookedAtByLookup});
 }
 
 double RowsLookedAtByGroups(uint64_t n, uint64_t values) {

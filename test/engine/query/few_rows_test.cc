@@ -4,10 +4,12 @@
 #include "engine/query/few_rows.h"
 
 #include <boost/test/unit_test.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/query/query.h"
+#include "engine/read/few_rows_finder.h"
 #include "test/engine/read_world.h"
 #include "test/support/print.h"
 
@@ -78,9 +80,9 @@ class Rows {
     Drain(*std::move(source));
     return lookup_ != nullptr;
   }
-  std::vector<ModelRow> Planned(const Predicate& predicate) {
+  std::vector<ModelRow> Planned(const Predicate& predicate, size_t moment = 0) {
     return Drain(
-        engine::QueryRows(world_.resources(), View(0), {}, predicate, {.use_index = "by_a"}));
+        engine::QueryRows(world_.resources(), View(moment), {}, predicate, {.use_index = "by_a"}));
   }
   bool AreFew(const Predicate& predicate) { return Few(predicate).has_value(); }
 
@@ -140,14 +142,128 @@ BOOST_AUTO_TEST_CASE(OtherConditionsAndOptionsArePlanned) {
   BOOST_TEST(!rows.Few(kOne, {}, {.no_index = true}).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(RowsThatAMemstoreMayChangeArePlanned) {
+// Requires: the look-up needs no plan. Returns what it finds, which a plan finds as well.
+std::vector<std::string> KeysOfFew(Rows* rows, const Predicate& predicate) {
+  const auto few = rows->Few(predicate);
+  BOOST_REQUIRE(few.has_value());
+  BOOST_TEST((*few == rows->Planned(predicate)));
+  std::vector<std::string> keys;
+  for (const ModelRow& row : *few) keys.push_back(row.key);
+  return keys;
+}
+
+using Keys = std::vector<std::string>;
+const Predicate kTwo = Predicate::Equal("a", "2");
+
+BOOST_AUTO_TEST_CASE(RowsOfAFileAndAMemstoreNeedNoPlan) {
   Rows rows;
   Load(&rows);
   rows.Put("s", "a", "2");
-  BOOST_TEST(rows.AreFew(kOne));
-  BOOST_TEST(!rows.AreFew(Predicate::Equal("a", "2")));  // It has an entry.
+  BOOST_TEST(KeysOfFew(&rows, kOne) == Keys({"p", "r"}));
+  BOOST_TEST(KeysOfFew(&rows, kTwo) == Keys({"q", "s"}));
+  rows.Put("r", "b", "y");  // Another column.
+  BOOST_TEST(KeysOfFew(&rows, kOne) == Keys({"p", "r"}));
+  rows.Put("p", "a", "2");  // The posting in the file is dead.
+  BOOST_TEST(KeysOfFew(&rows, kOne) == Keys({"r"}));
+  BOOST_TEST(KeysOfFew(&rows, kTwo) == Keys({"p", "q", "s"}));
+  rows.Put("r", "a", "1");  // Again what the file says.
+  rows.Put("o", "a", "1");
+  rows.Put("t", "a", "1");
+  BOOST_TEST(KeysOfFew(&rows, kOne) == Keys({"o", "r", "t"}));
+  const auto first = rows.Few(kOne, {}, {.limit = 2});
+  BOOST_TEST((first.has_value() && first->size() == 2 && first->back().key == "r"));
+  BOOST_TEST((KeysOfFew(&rows, Predicate::Equal("a", "3")).empty()));
+}
+
+BOOST_AUTO_TEST_CASE(ALookupBesideAMemstoreNeedsNoPlan) {
+  Rows rows;
+  Load(&rows);
+  BOOST_REQUIRE(rows.KeepsLookup(Predicate::Equal("a", Parameter(1)), "2"));
+  rows.Put("p", "a", "2");
+  for (const char* value : {"1", "2"}) {
+    const auto found = rows.FewByLookup({value});
+    BOOST_REQUIRE(found.has_value());
+    BOOST_TEST((*found == rows.Planned(Predicate::Equal("a", value))));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(RowsOfOtherSourcesBesideAMemstoreArePlanned) {
+  Rows rows;
+  Load(&rows);
   rows.Put("r", "b", "y");
-  BOOST_TEST(!rows.AreFew(kOne));  // It holds a row.
+  BOOST_TEST(rows.AreFew(kOne));
+  BOOST_TEST(!rows.Few(kOne, {.versions = 2}).has_value());
+  rows.world().SwitchMemstore(0);
+  rows.Put("p", "b", "z");
+  BOOST_TEST(!rows.AreFew(kOne));  // There are two memstores.
+  rows.Flush();
+  BOOST_TEST(!rows.AreFew(kOne));  // And two files.
+}
+
+// The Put is older than that of the file, and another one does not decide alone.
+BOOST_AUTO_TEST_CASE(ARowThatAMemstoreDoesNotDecideIsPlanned) {
+  Rows rows;
+  Load(&rows);
+  rows.world().Apply({ModelOperation::Kind::kPut, kWorldTable, "q", "f", {{"a", "1"}}, 1});
+  BOOST_TEST(!rows.AreFew(kOne));
+  BOOST_TEST(!rows.AreFew(kTwo));  // Its posting may not be dead.
+}
+
+BOOST_AUTO_TEST_CASE(ARowWithADeleteInAMemstoreIsReadByAPlan) {
+  Rows rows;
+  Load(&rows);
+  rows.Put("s", "a", "1");
+  rows.world().Apply({ModelOperation::Kind::kDeleteColumn, kWorldTable, "r", "f", {{"b", ""}}, {}});
+  BOOST_TEST(KeysOfFew(&rows, kOne) == Keys({"p", "r", "s"}));
+}
+
+BOOST_AUTO_TEST_CASE(ManyEntriesOfAMemstoreArePlanned) {
+  Rows rows;
+  Load(&rows);
+  for (size_t i = 0; i < engine::kFewRowsMax; ++i) {
+    rows.Put("row" + std::to_string(100 + i), "a", "2");
+  }
+  BOOST_TEST(rows.AreFew(kTwo));
+  rows.Put("sow", "a", "2");
+  BOOST_TEST(!rows.AreFew(kTwo));
+  BOOST_TEST(rows.AreFew(kOne));
+}
+
+// A file, and then random operations in a memstore, read at several moments.
+BOOST_AUTO_TEST_CASE(RandomRowsAreThoseOfAPlan) {
+  TestRandom random("FewRowsSuite/RandomRowsAreThoseOfAPlan");
+  size_t few_rows = 0, planned = 0;
+  for (int round = 0; round < 200; ++round) {
+    Rows rows;
+    const auto change = [&] {
+      const std::string row = "r" + std::to_string(random.Below(20));
+      const std::string value = std::to_string(random.Below(4));
+      std::optional<int64_t> timestamp;
+      if (random.OneIn(20)) timestamp = 1 + static_cast<int64_t>(random.Below(20));
+      const auto kind =
+          random.OneIn(25) ? ModelOperation::Kind::kDeleteColumn : ModelOperation::Kind::kPut;
+      const std::string column = random.OneIn(3) ? "b" : "a";
+      const bool is_put = kind == ModelOperation::Kind::kPut;
+      rows.world().Apply({kind, kWorldTable, row, "f", {{column, is_put ? value : ""}}, timestamp});
+      rows.world().Advance(static_cast<int64_t>(random.Below(2)));
+    };
+    for (int i = 0; i < 15; ++i) change();
+    rows.Flush();
+    for (uint64_t i = random.Below(15); i > 0; --i) {
+      change();
+      if (random.OneIn(8)) rows.world().TakeSnapshot();
+    }
+    for (size_t moment = 0; moment < rows.world().Moments().size(); ++moment) {
+      for (int value = 0; value < 4; ++value) {
+        const Predicate is_value = Predicate::Equal("a", std::to_string(value));
+        const auto few = rows.Few(is_value, {}, {}, moment);
+        ++(few.has_value() ? few_rows : planned);
+        if (few.has_value()) BOOST_TEST_REQUIRE((*few == rows.Planned(is_value, moment)));
+      }
+    }
+  }
+  BOOST_TEST(few_rows > 500u);
+  BOOST_TEST(planned > 10u);
 }
 
 BOOST_AUTO_TEST_CASE(RowsOfSeveralFilesArePlanned) {
@@ -156,7 +272,7 @@ BOOST_AUTO_TEST_CASE(RowsOfSeveralFilesArePlanned) {
   rows.Put("s", "a", "2");
   rows.Flush();
   BOOST_TEST(rows.AreFew(kOne));
-  BOOST_TEST(!rows.AreFew(Predicate::Equal("a", "2")));  // Both have an entry.
+  BOOST_TEST(!rows.AreFew(kTwo));  // Both have an entry.
   rows.Put("r", "b", "y");
   rows.Flush();
   BOOST_TEST(!rows.AreFew(kOne));  // A row is in both.
