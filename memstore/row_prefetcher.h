@@ -21,11 +21,11 @@ class RowPrefetcher {
     if (!ahead_.valid()) return;
     Memstore::PrefetchCells(ahead_.row());
     ahead_.Next();
-    __builtin_prefetch(ahead_.row());
+    if (ahead_.valid()) Memstore::PrefetchRow(ahead_.row());
   }
 
  private:
-  static constexpr int kRowsAhead = 4;
+  static constexpr int kRowsAhead = 3;
 
   Memstore::Iterator ahead_;
 };

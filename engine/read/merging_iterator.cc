@@ -15,10 +15,15 @@ namespace {
 
 class MergingIterator final : public RowIterator {
  public:
+  /// Whether rows that do not match are passed over before they are decoded.
+  static bool Filters(const ReadContext& context) {
+    return RowIterator::Filters(context, /*decided=*/false);
+  }
+
   MergingIterator(ReadContext* context, const Cluster& cluster, bool reverse)
       : RowIterator(context),
         reverse_(reverse),
-        filters_(Filters(*context, /*decided=*/false)),
+        filters_(Filters(*context)),
         returns_plain_(ReturnsPlain(*context, /*decided=*/filters_)),
         heap_(ComesAfter{reverse}) {
     for (const FileSource& source : cluster.files) {
@@ -177,6 +182,10 @@ class MergingIterator final : public RowIterator {
 
 std::unique_ptr<RowIterator> NewMergingIterator(ReadContext* context, const Cluster& cluster,
                                                 bool reverse) {
+  const bool is_usual = cluster.files.size() == 1 && cluster.memstores.size() == 1;
+  if (is_usual && !reverse && !MergingIterator::Filters(*context)) {
+    return NewUpdatedScanIterator(context, cluster);
+  }
   return std::make_unique<MergingIterator>(context, cluster, reverse);
 }
 

@@ -126,6 +126,9 @@ std::unique_ptr<RowIterator> NewCandidateIterator(ReadContext* context, const Cl
                                                   MemstoreHits hits,
                                                   std::unique_ptr<CoveredRows> covered = nullptr);
 
+/// Reads all rows of a cluster of one file and one memstore, by rising keys.
+std::unique_ptr<RowIterator> NewUpdatedScanIterator(ReadContext* context, const Cluster& cluster);
+
 /// Reads all rows of a cluster, in either direction.
 std::unique_ptr<RowIterator> NewMergingIterator(ReadContext* context, const Cluster& cluster,
                                                 bool reverse);

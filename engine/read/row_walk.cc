@@ -217,26 +217,29 @@ bool RowWalk::AddPlain(format::RowBatch* batch) const {
 
 bool RowWalk::AddUpdated(const MemRow* newer, RowBuilder* row, format::RowBatch* batch) const {
   if (only_ == nullptr || !only_->columns.plain.has_value() || only_->rows->is_wide()) return false;
+  only_->PrefetchNext();
   if (!row->GatherPuts(newer, only_->data->family())) return false;
-  const std::string_view key = Memstore::Key(newer);
-  const Result<bool> is_key = only_->rows->KeyEquals(only_->slot, key);
-  if (!is_key.has_value() || !*is_key) return false;
-  return batch->AddUpdated(only_->rows, only_->slot, *only_->columns.plain, only_->family, key,
-                           *row->gathered(), context_->schema.needs_cells);
+  return batch->AddUpdated(only_->rows, only_->slot, *only_->columns.plain, only_->family,
+                           Memstore::Key(newer), *row->gathered(), context_->schema.needs_cells);
 }
 
-uint32_t RowWalk::AddPlainRun(size_t rows_max, format::RowBatch* batch,
-                              std::optional<std::string_view> bound) {
+bool RowWalk::AddAlone(const MemRow* newer, RowBuilder* row, format::RowBatch* batch) const {
+  if (only_ == nullptr || !only_->columns.plain.has_value()) return false;
+  if (!row->GatherPuts(newer, only_->data->family()) || row->gathered()->empty()) return false;
+  return batch->AddPuts(*only_->columns.plain, only_->family, Memstore::Key(newer),
+                        *row->gathered(), context_->schema.needs_cells);
+}
+
+uint32_t RowWalk::AddPlainRun(size_t rows_max, format::RowBatch* batch, uint32_t slots_end) {
   if (only_ == nullptr || !only_->columns.plain.has_value()) return 0;
   const format::RowBlock& block = *only_->rows;
-  const uint32_t end = SlotsEnd(bound);
   const format::RowBlock* const next = only_->walk.PeekOfRange();
   const bool needs_cells = context_->schema.needs_cells;
   const uint32_t begin = at_;
   for (; at_ < count_ && batch->size() < rows_max && !batch->is_full(); ++at_) {
     const uint32_t ordinal = OrdinalAt(at_);
     const uint32_t slot = ordinal - block.first();
-    if (slot >= end || !source_.MayBeSingleSource(ordinal)) break;
+    if (slot >= slots_end || !source_.MayBeSingleSource(ordinal)) break;
     if (next != nullptr) next->PrefetchLike(block, slot);
     if (!batch->AddPlain(only_->rows, slot, *only_->columns.plain, only_->family, needs_cells)) {
       break;

@@ -98,23 +98,33 @@ class RowWalk {
   /// Adds the row, which is single-source, to `*batch`, or nothing if it has no cell to return.
   /// False: it is not plain (format::RowBatch). Requires: the read returns all that it decodes.
   bool AddPlain(format::RowBatch* batch) const;
+  /// Whether the current row has that key. Errors: kCorruption.
+  Result<bool> KeyEquals(std::string_view key) const {
+    return key_lane_->rows->KeyEquals(key_lane_->slot, key);
+  }
   /// Adds the row, which has no other source but a memstore, with that one's Puts over it; nothing
-  /// if it has no cell to return. False: `newer` is another row or has more than Puts of the one
+  /// if it has no cell to return. False: `newer`, its row there, has more than Puts of the one
   /// family that is decoded, or RowBatch::AddUpdated says so. `row` gathers the Puts. Requires: as
   /// AddPlain. Lifetime: the memstore outlives the batch's rows.
   bool AddUpdated(const MemRow* newer, RowBuilder* row, format::RowBatch* batch) const;
-  /// Moves to the next rows and adds them, as long as they are in the current row's block,
-  /// single-source and plain, have keys before `bound`, if there is one, and the batch has less
-  /// than `rows_max` rows. Returns their number. Requires: as AddPlain, which has added the current
-  /// row; with a bound, the walk is over all rows and goes forward.
-  uint32_t AddPlainRun(size_t rows_max, format::RowBatch* batch,
-                       std::optional<std::string_view> bound = {});
+  /// The same for a row that the file has not; the current row, if any, stays as it is.
+  bool AddAlone(const MemRow* newer, RowBuilder* row, format::RowBatch* batch) const;
+  /// Moves to the next rows and adds them, as long as they are in the current row's block, before
+  /// `slots_end`, single-source and plain, and the batch has less than `rows_max` rows. Returns
+  /// their number. Requires: as AddPlain; the current row was added.
+  uint32_t AddPlainRun(size_t rows_max, format::RowBatch* batch, uint32_t slots_end);
+  uint32_t AddPlainRun(size_t rows_max, format::RowBatch* batch) {
+    return AddPlainRun(rows_max, batch, SlotsEnd(std::nullopt));
+  }
   /// The slot of the current row's block at which rows with keys before `bound`, if there is one,
   /// end. 0 if nothing is to be gained by it. Requires: the walk is over all rows and goes forward.
   uint32_t SlotsEnd(std::optional<std::string_view> bound) const {
     if (only_ == nullptr) return 0;
-    return bound.has_value() ? only_->rows->LowerBound(*bound) : only_->rows->row_count();
+    return bound.has_value() ? only_->rows->LowerBoundFrom(only_->slot, *bound)
+                             : only_->rows->row_count();
   }
+  /// Whether the slot of the current row is before SlotsEnd().
+  bool IsBefore(uint32_t slots_end) const { return only_ != nullptr && only_->slot < slots_end; }
   /// Moves to the next row of the block if its slot is before SlotsEnd(). False: it is not, and
   /// nothing changes.
   bool NextInBlock(uint32_t slots_end) {

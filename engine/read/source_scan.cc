@@ -50,7 +50,7 @@ class FileScan final : public SourceScan {
   bool AddPlain(format::RowBatch* batch) const override { return walk_.AddPlain(batch); }
   uint32_t AddPlainRun(size_t rows_max, std::optional<std::string_view> bound,
                        format::RowBatch* batch) override {
-    return walk_.AddPlainRun(rows_max, batch, bound);
+    return walk_.AddPlainRun(rows_max, batch, walk_.SlotsEnd(bound));
   }
   bool AddUpdated(const MemRow* newer, RowBuilder* row, format::RowBatch* batch) const override {
     return walk_.AddUpdated(newer, row, batch);

@@ -185,7 +185,9 @@ bool UpdatedFileIterator::TakeUpdated(format::RowBatch* batch) {
   if (newer == nullptr || cluster_.memstores.size() != 1) return false;
   if (!source_.MayBeSingleSource(walk_.ordinal())) return false;
   const bool matches = asks_nothing_ || IsUntouchedMatch() || IsHit();
-  return matches && walk_.AddUpdated(newer, &row_, batch);
+  if (!matches) return false;
+  const Result<bool> is_row = walk_.KeyEquals(Memstore::Key(newer));
+  return is_row.has_value() && *is_row && walk_.AddUpdated(newer, &row_, batch);
 }
 
 Result<bool> UpdatedFileIterator::Read() {

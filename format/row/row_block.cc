@@ -106,6 +106,18 @@ uint32_t RowBlock::LowerBound(std::string_view key) const {
   return slot;
 }
 
+uint32_t RowBlock::LowerBoundFrom(uint32_t from, std::string_view key) const {
+  constexpr uint32_t kNear = 8;
+  if (is_wide() || !key.starts_with(prefix_)) return std::max(from, LowerBound(key));
+  const std::string_view suffix = key.substr(prefix_.size());
+  const uint64_t head = KeyHead(suffix);
+  for (uint32_t slot = from; slot < std::min(count, from + kNear); ++slot) {
+    const uint64_t here = Head(slot);
+    if (here > head || (here == head && CompareTail(slot, suffix) >= 0)) return slot;
+  }
+  return from + kNear < count ? std::max(from, LowerBound(key)) : count;
+}
+
 Status RowBlock::Key(uint32_t slot, std::string* key) const {
   key->clear();
   return AppendKey(slot, key);

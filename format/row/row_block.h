@@ -62,6 +62,8 @@ class RowBlock final : public Block {
   /// First slot whose key is >= `key`; row_count() when there is none. Any slot when the block's
   /// content is corrupt.
   uint32_t LowerBound(std::string_view key) const;
+  /// The same from slot `from` on, fast if it is near. Requires: the rows before have keys < `key`.
+  uint32_t LowerBoundFrom(uint32_t from, std::string_view key) const;
   /// Sets `*key` to the key of row `slot`, or appends it. Requires: slot < row_count(). Errors:
   /// kCorruption.
   Status Key(uint32_t slot, std::string* key) const;

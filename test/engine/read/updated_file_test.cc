@@ -1,6 +1,6 @@
-// Queries of a file that memstores update, over more rows than are taken together, beside the
-// reference model. Rows that are returned as they were decoded, merged ones, and ones that leave by
-// themselves take turns.
+// Queries and scans of a file that memstores update, over more rows than are taken together, beside
+// the reference model. Rows that are returned as they were decoded, merged ones, and ones that
+// leave by themselves take turns.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
 #include <optional>
@@ -84,8 +84,23 @@ class UpdatedFile {
         for (const Predicate& predicate :
              {in_city, Predicate::And({in_city, of_size}), Predicate::Or({in_city, of_size})}) {
           for (const uint64_t limit : {uint64_t{0}, uint64_t{1}, uint64_t{100}}) {
-            for (const bool pieces : {false, true}) Check(moment, predicate, limit, pieces);
+            for (const bool pieces : {false, true}) {
+              Check(moment, predicate, limit, {.pieces = pieces});
+            }
           }
+        }
+      }
+    }
+  }
+
+  // All rows, those of the family that every row of the file has, and some columns of it.
+  void CheckScans() {
+    const ColumnName name{"f", "name"};
+    for (const ReadWorld::Moment& moment : world_.Moments()) {
+      for (const ReadOptions& options :
+           {ReadOptions{}, ReadOptions{.families = {"f"}}, ReadOptions{.columns = {name}}}) {
+        for (const uint64_t limit : {uint64_t{0}, uint64_t{1}, uint64_t{100}}) {
+          Check(moment, Predicate(), limit, options);
         }
       }
     }
@@ -121,13 +136,14 @@ class UpdatedFile {
   }
 
   void Check(const ReadWorld::Moment& moment, const Predicate& predicate, uint64_t limit,
-             bool pieces) {
+             const ReadOptions& options) {
     QueryOptions query;
     query.limit = limit;
-    ReadOptions options;
-    options.pieces = pieces;
-    std::vector<ModelRow> want = moment.model.Query(kWorldTable, predicate, query, world_.ReadOf());
-    if (pieces) want = CutIntoPieces(want);
+    ModelRead read = world_.ReadOf();
+    read.columns = options.columns;
+    read.families = options.families;
+    std::vector<ModelRow> want = moment.model.Query(kWorldTable, predicate, query, read);
+    if (options.pieces) want = CutIntoPieces(want);
     const std::vector<ModelRow> got = DrainViews(
         engine::QueryRows(world_.resources(), world_.View(moment), options, predicate, query));
     BOOST_REQUIRE_EQUAL(got.size(), want.size());
@@ -173,6 +189,37 @@ BOOST_AUTO_TEST_CASE(AQueryOfAFileThatTwoMemstoresUpdateIsThatOfTheModel) {
   table.world().TakeSnapshot();
   table.Update(700);
   table.CheckQueries();
+}
+
+BOOST_AUTO_TEST_CASE(AScanOfAFileThatAMemstoreUpdatesIsThatOfTheModel) {
+  UpdatedFile table;
+  table.Load();
+  table.CheckScans();
+  table.Update(300, /*goes_back=*/false);
+  table.world().TakeSnapshot();
+  table.CheckScans();
+  table.Update(1500);
+  table.CheckScans();
+}
+
+// Of each 20 rows one is in the memstore alone, and the first and the last are.
+BOOST_AUTO_TEST_CASE(RowsOfAMemstoreAloneAreScannedInTheirPlaces) {
+  ReadWorld world({.families = {{.name = "f", .block_size_bytes = 2048}}, .indexes = {}});
+  const auto put = [&](int row, const char* column) {
+    const std::string key = "row" + std::to_string(1000 + row);
+    world.Apply({ModelOperation::Kind::kPut, kWorldTable, key, "f", {{column, key}}, {}});
+  };
+  for (int row = 0; row < 400; ++row) {
+    if (row % 20 != 0 && row != 399) put(row, "a");
+  }
+  world.Flush(0);
+  for (const int step : {399, 20, 7}) {
+    for (int row = 0; row < 400; row += step) put(row, step == 7 ? "b" : "a");
+    const ReadWorld::Moment now = world.Moments()[0];
+    const auto got = DrainViews(engine::ScanRows(world.resources(), world.View(now), {}, {}));
+    const auto want = now.model.Query(kWorldTable, Predicate(), {}, world.ReadOf());
+    BOOST_TEST_REQUIRE((got == want), DescribeRows(got));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -380,6 +380,8 @@ BOOST_AUTO_TEST_CASE(SearchAgreesWithStdLowerBound) {
         const auto expected = std::distance(rows.begin(), rows.lower_bound(key));
         const uint32_t slot = block->LowerBound(key);
         BOOST_TEST(slot == expected);
+        const auto from = static_cast<uint32_t>(random.Below(slot + 1));
+        BOOST_TEST(block->LowerBoundFrom(from, key) == slot);
         if (slot < block->row_count()) {
           BOOST_TEST(*block->KeyEquals(slot, key) == (rows.count(key) == 1));
         }
