@@ -447,8 +447,8 @@ Status Merger::WriteRow() {
   return TakeOutOfDigests(survivor);
 }
 
-// Sequences decide nothing any more. Those of a row that fills a block cost nothing beside the row,
-// and are kept, so that its block can be copied; a change of limits looks at all.
+// Sequences decide nothing any more. The one sequence of a row that fills a block costs nothing
+// beside the row, and is kept, so that its block can be copied; a change of limits looks at all.
 void Merger::ForgetSequences() {
   const auto settled_at = options_.limits_settled_at;
   for (std::span<format::Cell> rest = retained_; !rest.empty();) {
@@ -458,11 +458,16 @@ void Merger::ForgetSequences() {
     const std::span<format::Cell> cells = rest.first(count);
     rest = rest.subspan(count);
     const format::FamilyRecord& family = *options_.table->FindFamily(id);
-    if (settled_at.value == 0 &&
+    const bool is_of_one_sequence = std::ranges::all_of(
+        cells, [&](const format::Cell& cell) { return cell.sequence == cells.front().sequence; });
+    if (settled_at.value == 0 && is_of_one_sequence &&
         format::RowBlockWriter::FillsBlock(key_, cells, family.options.block_size_bytes)) {
       continue;
     }
     for (format::Cell& cell : cells) cell.sequence = settled_at;
+    for (format::StoredRow& stored : stored_) {
+      if (stored.family == id) stored.block = {};  // It says other sequences.
+    }
   }
 }
 

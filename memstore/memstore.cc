@@ -460,6 +460,7 @@ bool Memstore::CollectFew(size_t index, const format::KeyRange& range,
     return false;
   }
   for (const void* row : found) rows->push_back(static_cast<const MemRow*>(row));
+  impl_->Live(*table_, index).Asked(found.size());
   return true;
 }
 

@@ -42,7 +42,7 @@ Status RowWriter::AddToFamily(const RowLocation& place, std::string_view key,
                               std::span<const Cell> cells, std::span<const StoredRow> stored) {
   FamilyWriter* const family = data_->Find(cells.front().family);
   const auto block = std::find_if(stored.begin(), stored.end(), [=](const StoredRow& row) {
-    return row.family == family->family();
+    return row.family == family->family() && !row.block.empty();
   });
   ASSIGN_OR_RETURN(cells, overflow_.Place(cells, family->compression()));
   if (!IsWide(cells)) {

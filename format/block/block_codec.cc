@@ -154,6 +154,8 @@ Compression CompressionOfStored(std::string_view stored) {
   return codec == Codec::kNone ? Compression::kNone : Compression::kZstd;
 }
 
+uint32_t UnpackedBytesOfStored(std::string_view stored) { return ReadHeader(stored).raw_bytes; }
+
 Status CheckStoredBlock(const BlockPlace& place, std::string_view stored) {
   return SoundHeader(place, stored).status();
 }

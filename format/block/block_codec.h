@@ -54,8 +54,9 @@ uint32_t AppendBlock(const BlockContent& content, uint64_t checksum_seed, std::s
 /// Requires: CheckStoredBlock accepted it where it was.
 void AppendStoredBlock(std::string_view stored, std::optional<uint32_t> first,
                        uint64_t checksum_seed, std::string* out);
-/// How such a block is compressed. Requires: as above.
+/// How such a block is compressed, and its size before that. Requires: as above.
 Compression CompressionOfStored(std::string_view stored);
+uint32_t UnpackedBytesOfStored(std::string_view stored);
 /// Checks the sizes and the checksum of `stored`, exactly header and payload, and none of its other
 /// fields. Errors: kCorruption.
 Status CheckStoredBlock(const BlockPlace& place, std::string_view stored);

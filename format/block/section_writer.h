@@ -72,10 +72,13 @@ struct BlockGroup {
   };
   std::vector<Member> blocks;
   std::string raw;  ///< The bytes of the blocks, one after the other.
+  /// Of all blocks before compression: what limits go by, whether blocks are stored or not.
+  uint64_t unpacked_bytes = 0;
 
   void Clear() {
     blocks.clear();
     raw.clear();
+    unpacked_bytes = 0;
   }
 };
 
@@ -115,8 +118,8 @@ class SectionWriter {
   uint32_t alignment() const { return alignment_; }
   /// Whether groups are compressed in parallel.
   bool is_parallel() const { return parallel_ != nullptr; }
-  /// Raw bytes of the group that is not appended yet.
-  uint64_t waiting_bytes() const { return group_.raw.size(); }
+  /// Bytes of the group that is not appended yet, before compression.
+  uint64_t waiting_bytes() const { return group_.unpacked_bytes; }
   uint64_t memory_bytes() const {
     return buffer_.capacity() + scratch_.capacity() + group_.raw.capacity() + scratches_bytes_;
   }

@@ -53,7 +53,7 @@ Status FamilyWriter::CopyBlock(uint32_t ordinal, std::string_view key, std::stri
   CountRow(ordinal);
   ++copied_blocks_;
   extent_.raw.append(stored);
-  return AddToExtent(block);
+  return AddToExtent(block, UnpackedBytesOfStored(stored));
 }
 
 // Gives row `ordinal` the next position.
@@ -100,13 +100,14 @@ Status FamilyWriter::EndBlock() {
   const size_t begin = extent_.raw.size();
   block.content.flags = rows_.Finish(&extent_.raw);
   block.raw_bytes = extent_.raw.size() - begin;
-  return AddToExtent(block);
+  return AddToExtent(block, block.raw_bytes);
 }
 
 // Its bytes are in the extent.
-Status FamilyWriter::AddToExtent(const BlockGroup::Member& block) {
+Status FamilyWriter::AddToExtent(const BlockGroup::Member& block, uint64_t unpacked_bytes) {
   extent_.blocks.push_back(block);
-  return extent_.raw.size() >= extent_bytes_ ? WriteExtent() : Status();
+  extent_.unpacked_bytes += unpacked_bytes;
+  return extent_.unpacked_bytes >= extent_bytes_ ? WriteExtent() : Status();
 }
 
 Status FamilyWriter::WriteExtent() {

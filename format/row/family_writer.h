@@ -41,7 +41,7 @@ class FamilyWriter {
   /// Rows whose block was copied.
   uint32_t copied_blocks() const { return copied_blocks_; }
   /// Bytes of the blocks that wait, before compression.
-  size_t waiting_bytes() const { return extent_.raw.size(); }
+  size_t waiting_bytes() const { return extent_.unpacked_bytes; }
 
   /// Memory of the waiting blocks and of the index of written blocks, without the state of a wide
   /// row.
@@ -74,7 +74,7 @@ class FamilyWriter {
   Status CopyBlock(uint32_t ordinal, std::string_view key, std::string_view stored);
   BlockGroup::Member NextBlock(uint32_t first, std::string_view first_key);
   Status EndBlock();
-  Status AddToExtent(const BlockGroup::Member& block);
+  Status AddToExtent(const BlockGroup::Member& block, uint64_t unpacked_bytes);
   Status WriteExtent();
   Status WriteDictionary();
 

@@ -12,7 +12,7 @@ namespace tandem::format {
 /// Lifetime: of what gave it.
 struct StoredRow {
   FamilyId family;
-  std::string_view block;             ///< Header and payload, which were checked.
+  std::string_view block;             ///< Header and payload, which were checked. Empty: none.
   const Dictionary* names = nullptr;  ///< Of the family in that file.
 };
 

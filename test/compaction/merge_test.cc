@@ -36,6 +36,11 @@ std::set<std::string> WideKeys(const Rows& rows) {
   return keys;
 }
 
+bool IsOfOneSequence(const std::vector<Cell>& cells) {
+  return std::ranges::all_of(
+      cells, [&](const Cell& cell) { return cell.sequence == cells.front().sequence; });
+}
+
 /// What the merge of `rows` has to hold, written from scratch; empty when no row survives. Rows of
 /// `wide_keys` are wide in some input.
 std::string NaiveMerge(Bench* bench, const Rows& rows, const std::set<std::string>& wide_keys,
@@ -52,8 +57,8 @@ std::string NaiveMerge(Bench* bench, const Rows& rows, const std::set<std::strin
     }
     std::vector<Cell> retained;
     format::RetainCells(cells, retention, &retained);
-    const bool is_block =
-        !wide_keys.contains(key) && format::RowBlockWriter::FillsBlock(key, retained, block_bytes);
+    const bool is_block = !wide_keys.contains(key) && IsOfOneSequence(retained) &&
+                          format::RowBlockWriter::FillsBlock(key, retained, block_bytes);
     if (options.older_may_contain == nullptr && options.snapshots.empty() && !is_block) {
       for (Cell& cell : retained) cell.sequence = SequenceNumber(0);
     }

@@ -46,6 +46,15 @@ double RowsLookedAt(uint64_t expected, const Read& read) {
   }
 }
 
+// What the cursor gives.
+template <typename AnyCursor>
+Result<uint64_t> CountOf(Result<AnyCursor> cursor) {
+  if (!cursor.has_value()) return cursor.status();
+  uint64_t found = 0;
+  while (cursor->Next()) ++found;
+  return cursor->status().ok() ? Result<uint64_t>(found) : cursor->status();
+}
+
 // The first `rows` rows get another column.
 void Update(TestEngine* engine, uint64_t rows) {
   for (uint64_t row = 0; row < rows; ++row) {
@@ -105,12 +114,8 @@ double RowsLookedAtByLookup(uint64_t n) {
   TestEngine engine;
   OpenUnmerged(&engine, n, n / 4);
   Update(&engine, n / 4);
-  return RowsLookedAt(5, [&](const ReadOptions& read) -> Result<uint64_t> {
-    auto cursor = (*engine).Query(read, "t", Predicate::Equal("p", RowKey(1)), {});
-    if (!cursor.has_value()) return cursor.status();
-    uint64_t found = 0;
-    while (cursor->Next()) ++found;
-    return cursor->status().ok() ? Result<uint64_t>(found) : cursor->status();
+  return RowsLookedAt(5, [&](const ReadOptions& read) {
+    return CountOf((*engine).Query(read, "t", Predicate::Equal("p", RowKey(1)), {}));
   });
 }
 
@@ -125,12 +130,8 @@ double RowsLookedAtByGroups(uint64_t n, uint64_t values) {
   TestEngine engine;
   OpenUnmerged(&engine, n, values);
   const AggregateOptions groups{.group_by = {"p"}, .values = {{AggregateKind::kRows}}};
-  return RowsLookedAt(values + 1, [&](const ReadOptions& read) -> Result<uint64_t> {
-    auto cursor = (*engine).Aggregate(read, "t", {}, groups);
-    if (!cursor.has_value()) return cursor.status();
-    uint64_t found = 0;
-    while (cursor->Next()) ++found;
-    return cursor->status().ok() ? Result<uint64_t>(found) : cursor->status();
+  return RowsLookedAt(values + 1, [&](const ReadOptions& read) {
+    return CountOf((*engine).Aggregate(read, "t", {}, groups));
   });
 }
 

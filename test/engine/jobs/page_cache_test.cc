@@ -2,9 +2,11 @@
 // little of a merge as it had of its inputs.
 #define BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "base/file_system.h"
 #include "base/random.h"
@@ -69,14 +71,25 @@ struct PageCacheFixture {
     }
     return found;
   }
-  // False: the file system is nothing but a cache.
+  uint64_t CachedPages() {
+    uint64_t cached = 0;
+    for (const auto& [name, pages] : Look()) cached += pages.cached;
+    return cached;
+  }
+  // Until the pages stay out: a background job, such as the search for overlaps, may still read a
+  // file. False: the file system is nothing but a cache.
   bool Evict() {
-    uint64_t left = 0;
-    for (const auto& [name, pages] : Look()) {
-      (*files->Open(name, base::OpenMode::kReadOnly))->DropCached(0, UINT32_MAX);
+    constexpr int kRoundsMax = 100;
+    constexpr auto kWait = std::chrono::milliseconds(20);
+    for (int round = 0; round < kRoundsMax; ++round) {
+      for (const auto& [name, pages] : Look()) {
+        (*files->Open(name, base::OpenMode::kReadOnly))->DropCached(0, UINT32_MAX);
+      }
+      const bool is_out = CachedPages() == 0;
+      std::this_thread::sleep_for(kWait);
+      if (is_out && CachedPages() == 0) return true;
     }
-    for (const auto& [name, pages] : Look()) left += pages.cached;
-    return left == 0;
+    return false;
   }
   void ReadFile(const std::string& name) {
     const auto file = *files->Open(name, base::OpenMode::kReadOnly);

@@ -202,15 +202,20 @@ BOOST_AUTO_TEST_CASE(AScanOfAFileThatAMemstoreUpdatesIsThatOfTheModel) {
   table.CheckScans();
 }
 
-// Of each 20 rows one is in the memstore alone, and the first and the last are.
+// Of each 20 rows one is in the memstore alone, and the first and the last are. One of 13 is not
+// plain in the file: it has an overflow value.
 BOOST_AUTO_TEST_CASE(RowsOfAMemstoreAloneAreScannedInTheirPlaces) {
+  constexpr size_t kOverflowBytes = 70'000;
   ReadWorld world({.families = {{.name = "f", .block_size_bytes = 2048}}, .indexes = {}});
-  const auto put = [&](int row, const char* column) {
+  const auto put = [&](int row, const char* column, size_t more_bytes = 0) {
     const std::string key = "row" + std::to_string(1000 + row);
-    world.Apply({ModelOperation::Kind::kPut, kWorldTable, key, "f", {{column, key}}, {}});
+    const std::string value = key + std::string(more_bytes, '+');
+    world.Apply({ModelOperation::Kind::kPut, kWorldTable, key, "f", {{column, value}}, {}});
   };
   for (int row = 0; row < 400; ++row) {
-    if (row % 20 != 0 && row != 399) put(row, "a");
+    if (row % 20 == 0 || row == 399) continue;
+    put(row, "a");
+    if (row % 13 == 0) put(row, "o", kOverflowBytes);
   }
   world.Flush(0);
   for (const int step : {399, 20, 7}) {

@@ -231,6 +231,7 @@ BOOST_AUTO_TEST_CASE(AGroupThatWaitsIsDroppedWithTheWriter) {
     BlockGroup group;
     group.blocks.push_back({Sample({}, Compression::kZstd), 3});
     group.raw = "abc";
+    group.unpacked_bytes = 3;
     const auto placed = [](const BlockHandle&) { BOOST_ERROR("a block that was not written"); };
     BOOST_REQUIRE(out.AppendGroup(&group, placed).ok());
     BOOST_TEST(out.waiting_bytes() == 3u);
