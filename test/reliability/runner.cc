@@ -1,6 +1,8 @@
 // See runner.h.
 #include "test/reliability/runner.h"
 
+#include <algorithm>
+
 #include "base/status_macros.h"
 #include "engine/transaction_state.h"
 #include "tools/simulation/bulk_load.h"
@@ -129,12 +131,24 @@ Status Runner::ToggleSnapshot(const Step& step) {
   return {};
 }
 
+namespace {
+
+bool IsIndexed(const TableOptions& table, const std::string& family) {
+  return std::ranges::any_of(table.indexes, [&](const IndexOptions& index) {
+    return std::ranges::any_of(index.columns,
+                               [&](const IndexColumn& column) { return column.family == family; });
+  });
+}
+
+}  // namespace
+
 // For the history a batch that deletes the cells of the family. The drop may have been made durable
 // though it failed: the next step needs the family in any case.
 Status Runner::RenewFamily(const Step& step) {
   for (const TableOptions& options : workload_.tables) {
     if (options.name != step.table || options.families.size() == 1) continue;
     const std::string& family = options.families.back().name;
+    if (IsIndexed(options, family)) continue;  // It would be refused.
     if (!machine_.engine().Info().read_only) history_.DroppingFamily(step.table, family);
     lacks_a_family_ = step.table;
     const Status status = machine_.engine().DropFamily(step.table, family);
