@@ -174,7 +174,6 @@ class Merger {
   const Part* SurvivingPart() const;
   void ForgetSequences();
   Status CopyRow(const Part& part);
-  std::span<const format::StoredRow> BlocksToCopy(const Part& part) const;
   Status TakeOutOfDigests(const Part* except);
   Status BlocksWereRead();
   Status CheckCancelled() const;
@@ -486,9 +485,9 @@ const Part* Merger::SurvivingPart() const {
 Status Merger::CopyRow(const Part& part) {
   Source* source = part.source;
   if (!source->is_added) AddSections(source);
-  ASSIGN_OR_RETURN(
-      const format::Ordinal ordinal,
-      writer_->AddRow(key_, retained_, format::RowEntries::kCopied, BlocksToCopy(part)));
+  const auto blocks = std::span(stored_).subspan(part.first_stored, part.stored_count);
+  ASSIGN_OR_RETURN(const format::Ordinal ordinal,
+                   writer_->AddRow(key_, retained_, format::RowEntries::kCopied, blocks));
   source->map[part.ordinal] = ordinal.value;
   ++result_.rows_copied;
   if (!source->counts_digests) return {};
@@ -496,15 +495,6 @@ Status Merger::CopyRow(const Part& part) {
     writer_->index(i).CountRow(key_, retained_);
   }
   return {};
-}
-
-// None if the cells that are written have other sequences: those of a change of limits, or what a
-// file of one sequence adds to those in its blocks.
-std::span<const format::StoredRow> Merger::BlocksToCopy(const Part& part) const {
-  const bool changes = (forgets_sequences_ && options_.limits_settled_at.value != 0) ||
-                       part.source->file->blocks().first_sequence() != 0;
-  if (changes) return {};
-  return std::span(stored_).subspan(part.first_stored, part.stored_count);
 }
 
 // The entries of the row do not come with the sections of its sources, except those of one part:

@@ -59,7 +59,7 @@ class RowStream::Cursor {
         end_(data->RankOf(rows.high)),
         read_bytes_(read_bytes),
         pages_(pages),
-        keeps_stored_(keeps_stored),
+        keeps_stored_(keeps_stored && data->blocks().first_sequence() == 0),
         window_(&data->blocks().file(), 0, read_bytes),
         places_(*data) {
     window_.set_charge(data->blocks().Charge(base::MemoryPart::kFileWindows, 0));
@@ -164,7 +164,7 @@ class RowStream::Cursor {
   const uint32_t end_;  // After the last one.
   const uint64_t read_bytes_;
   PassedPages* const pages_;
-  const bool keeps_stored_;
+  const bool keeps_stored_;  // A file of one sequence adds it to those in its blocks.
   FileWindow window_;
   uint64_t run_end_ = 0;
   BlockPlaces places_;

@@ -55,7 +55,7 @@ class RowStream {
   /// Appends its cells of all families. Requires: !is_wide(). Errors: kCorruption. Lifetime: views
   /// stay valid across the next call of Next.
   Status Cells(std::vector<Cell>* out) const;
-  /// Appends the blocks that have the row's cells of a family, and no other row. Requires:
+  /// Appends the blocks that have exactly the row's cells of a family, and no other row. Requires:
   /// KeepStoredRows. Lifetime: as of Cells.
   void StoredRows(std::vector<StoredRow>* out) const;
   /// The same for a row of any width, in pieces, families one after the other. Errors: kCorruption.

@@ -40,7 +40,7 @@ Result<bool> FewRowsFinder::FindInSources(TableView* view) {
     }
   }
   if (region_ == nullptr) return true;
-  if (slice_ != nullptr) {
+  if (file_ != nullptr) {
     SortUnique(&rows_.ordinals, file_->row_count());
     ASSIGN_OR_RETURN(const bool are_clean, AreClean());
     if (!are_clean) return false;
@@ -70,7 +70,6 @@ Result<bool> FewRowsFinder::AddHits(const RegionVersion& region, const FileSlice
   }
   if (rows_.ordinals.size() == before) return true;
   if (region_ != nullptr) return false;  // Rows of several files, or regions, have to be merged.
-  slice_ = &slice;
   region_ = &region;
   file_ = &file;
   return !file.MayHaveExpired(table_->families, point_.now_micros);

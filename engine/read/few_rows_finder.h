@@ -92,8 +92,7 @@ class FewRowsFinder {
   std::unique_ptr<ReadContext> context_;
 
   const RegionVersion* region_ = nullptr;  // The one with rows,
-  const FileSlice* slice_ = nullptr;       // and its file with hits.
-  format::StoreFile* file_ = nullptr;      // The file, with hits or not.
+  format::StoreFile* file_ = nullptr;      // and its file.
   CandidateRows rows_;                     // Of the file.
   std::vector<const MemRow*> entries_;     // Rows of the memstore; those that no file has, at last.
   const format::DataSection* data_ = nullptr;
