@@ -368,6 +368,26 @@ void Checker::CheckQuery(const Moment& moment, const TablePlan& plan, const Pred
   CheckCount(moment, plan, predicate, query, context);
 }
 
+void Checker::CheckByIndexes(const Moment& moment, const TablePlan& plan,
+                             const Predicate& predicate) {
+  const std::string& table = plan.options.name;
+  const ReadOptions read{.snapshot = moment.snapshot};
+  std::optional<std::vector<ModelRow>> expected;
+  for (std::string& index : IndexesOf(predicate, plan.options)) {
+    QueryOptions query;
+    query.use_index = std::move(index);
+    const std::string context = table + ": query " + predicate.ToString() + Describe(query);
+    auto cursor = moment.engine->Query(read, table, predicate, query);
+    if (IsRefused(cursor.status(), query)) continue;
+    if (!expected.has_value()) {
+      expected = moment.model->Query(table, predicate, query, ModelReadOf(moment, read));
+    }
+    const auto found = ReadAll(std::move(cursor), context);
+    ++counters_.queries;
+    RequireSameRows(*expected, found, context);
+  }
+}
+
 void Checker::CheckAnyVersion(const Moment& moment, const TablePlan& plan,
                               const Predicate& predicate) {
   const std::string& table = plan.options.name;

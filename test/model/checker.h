@@ -44,6 +44,8 @@ class Checker {
   void CheckManyRows(const Moment& moment, const TablePlan& plan);
   /// One query, in one random way of running it.
   void CheckQuery(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
+  /// One query by each index that serves the predicate or a part of it, however small the table is.
+  void CheckByIndexes(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
   /// The same predicate asked of all versions.
   void CheckAnyVersion(const Moment& moment, const TablePlan& plan, const Predicate& predicate);
   /// Groups by the columns of an index, in one random way of making them.

@@ -507,6 +507,7 @@ void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
   }
   for (int i = 0; i < 3 && world_.joined; ++i) {
     checker_.CheckQuery(moment, plan_, dice_.Pick(joined_));
+    checker_.CheckByIndexes(moment, plan_, dice_.Pick(joined_));
   }
   if (thoroughly) {
     checker_.CheckTable(moment, plan_, 2);
@@ -516,6 +517,7 @@ void SmallRun::CheckMoment(const Moment& moment, bool thoroughly) {
   checker_.CheckRows(moment, plan_, 2);
   checker_.CheckManyRows(moment, plan_);
   for (int i = 0; i < 6; ++i) checker_.CheckQuery(moment, plan_, dice_.Pick(predicates));
+  for (int i = 0; i < 3; ++i) checker_.CheckByIndexes(moment, plan_, dice_.Pick(predicates));
   checker_.CheckAnyVersion(moment, plan_, dice_.Pick(predicates));
   checker_.CheckGroups(moment, plan_, dice_.Chance(60) ? Predicate() : dice_.Pick(predicates));
   checker_.CheckExpression(moment, plan_, dice_.Pick(predicates));

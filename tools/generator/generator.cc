@@ -676,7 +676,11 @@ QueryOptions Generator::NewQuery(const Predicate& predicate) {
     return query;
   }
   std::vector<std::string> indexes = IndexesOf(predicate, plan_.options);
-  if (indexes.size() < 2 || dice_.Chance(50)) return query;
+  if (indexes.empty()) return query;
+  // Any other one is likely to be refused.
+  if (!query.use_index.empty() && dice_.Chance(70)) query.use_index = dice_.Pick(indexes);
+  const bool is_and = predicate.kind() == Predicate::Kind::kAnd;
+  if (!is_and || indexes.size() < 2 || dice_.Chance(50)) return query;
   query.use_index.clear();
   query.no_index = false;
   query.use_indexes = std::move(indexes);
@@ -731,21 +735,22 @@ void Generator::BoundByTime(int64_t now_micros, ReadOptions* read) {
 }
 
 std::vector<std::string> IndexesOf(const Predicate& predicate, const TableOptions& table) {
+  using Kind = Predicate::Kind;
+  const bool is_and = predicate.kind() == Kind::kAnd;
+  const std::span<const Predicate> leaves =
+      is_and ? std::span(predicate.children()) : std::span(&predicate, 1);
   std::vector<std::string> names;
-  if (predicate.kind() != Predicate::Kind::kAnd) return names;
   for (const IndexOptions& index : table.indexes) {
     const IndexColumn& column = index.columns[0];
     const std::string& family = FamilyMeant(table, column.family);
-    const bool serves = std::ranges::any_of(predicate.children(), [&](const Predicate& child) {
-      using Kind = Predicate::Kind;
-      if (child.kind() == Kind::kNot) return false;
+    const bool serves = std::ranges::any_of(leaves, [&](const Predicate& leaf) {
       const bool is_of_words =
-          !child.functions().empty() && child.functions().back().kind == FunctionKind::kWords;
-      if (child.kind() == Kind::kContains && !is_of_words) return false;
-      if (child.kind() == Kind::kRegexp) return false;
-      return child.is_row_key() == column.is_row_key && child.children().empty() &&
-             child.qualifier() == column.qualifier && child.functions() == column.functions &&
-             FamilyMeant(table, child.family()) == family;
+          !leaf.functions().empty() && leaf.functions().back().kind == FunctionKind::kWords;
+      if (leaf.kind() == Kind::kContains && !is_of_words) return false;
+      if (leaf.kind() == Kind::kRegexp || leaf.kind() == Kind::kTrue) return false;
+      return leaf.is_row_key() == column.is_row_key && leaf.children().empty() &&
+             leaf.qualifier() == column.qualifier && leaf.functions() == column.functions &&
+             FamilyMeant(table, leaf.family()) == family;
     });
     if (serves) names.push_back(index.name);
   }
