@@ -166,6 +166,11 @@ void BlockDeleter::operator()(char* memory) const {
 BlockPool::BlockPool() = default;
 BlockPool::~BlockPool() = default;
 
+void BlockPool::Retire() {
+  MutexLock lock(mutex_);
+  is_retired_ = true;
+}
+
 size_t BlockPool::PieceBytes(size_t size_bytes) {
   return size_bytes > kPieceBytesMax ? size_bytes : UnitsOf(size_bytes) * kUnitBytes;
 }
@@ -225,6 +230,7 @@ void BlockPool::Free(char* memory, size_t size_bytes) {
   place.hole_units_max = std::max(place.hole_units_max, hole);
   used_bytes_ -= size_bytes;
   if (memory_bytes_ - used_bytes_ <= std::max(kHolesMin, used_bytes_ / kHolesPart)) return;
+  if (is_retired_ && hole != kUnits) return;
   memory_bytes_ -= place.chunk->memory_bytes();
   if (hole == kUnits) {
     places_.erase(places_.begin() + static_cast<ptrdiff_t>(at_));

@@ -49,6 +49,9 @@ class BlockPool : public std::enable_shared_from_this<BlockPool> {
 
   /// Uninitialized. Throws std::bad_alloc.
   BlockMemory Allocate(size_t size_bytes);
+  /// No block will be allocated: those that are freed from now on, one by one, return no pages, but
+  /// each chunk that is empty.
+  void Retire();
   /// What a block of that size takes.
   static size_t PieceBytes(size_t size_bytes);
 
@@ -73,6 +76,7 @@ class BlockPool : public std::enable_shared_from_this<BlockPool> {
   size_t at_ GUARDED_BY(mutex_) = 0;              // The place that was used last.
   size_t used_bytes_ GUARDED_BY(mutex_) = 0;
   size_t memory_bytes_ GUARDED_BY(mutex_) = 0;
+  bool is_retired_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace tandem::base

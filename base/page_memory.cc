@@ -37,11 +37,15 @@ PageMemory MapPages(size_t size_bytes, PagesComing coming) {
   return PageMemory(pages, {size_bytes});
 }
 
-std::span<char> PageBuffer::Resize(size_t size_bytes) {
+void BringPages(void* pages, size_t size_bytes) {
+  (void)madvise(pages, size_bytes, MADV_POPULATE_WRITE);  // An older kernel faults them in later.
+}
+
+std::span<char> PageBuffer::Resize(size_t size_bytes, PagesComing coming) {
   if (size_bytes > capacity_bytes_) {
     Clear();
     if (size_bytes >= kMappedFrom) {
-      pages_ = MapPages(size_bytes);
+      pages_ = MapPages(size_bytes, coming);
       data_ = pages_.get();
     } else {
       heap_ = std::make_unique_for_overwrite<char[]>(size_bytes);

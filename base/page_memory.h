@@ -27,6 +27,9 @@ enum class PagesComing : uint8_t {
 /// The system rounds `size_bytes` up to whole pages. Throws std::bad_alloc, as new does.
 PageMemory MapPages(size_t size_bytes, PagesComing coming = PagesComing::kWhenTouched);
 
+/// Has the system allocate the pages of a mapping now, if it can: see PagesComing::kAtOnce.
+void BringPages(void* pages, size_t size_bytes);
+
 /// The least size in bytes of what has pages of its own: the heap reuses the space of less.
 inline constexpr size_t kMappedFrom = size_t{64} << 10;
 
@@ -56,12 +59,20 @@ struct PageAllocator {
 template <typename T>
 using PageVector = std::vector<T, PageAllocator<T>>;
 
+/// Makes room for `count` values in the empty vector, with all pages at once (PagesComing::kAtOnce).
+template <typename T>
+void ReserveAtOnce(size_t count, PageVector<T>* vector) {
+  vector->reserve(count);
+  const size_t size_bytes = count * sizeof(T);
+  if (size_bytes >= kMappedFrom) BringPages(vector->data(), size_bytes);
+}
+
 /// A reusable buffer. A large one is made of pages, so that it leaves nothing in the heap when it
 /// is freed. Threads: one at a time.
 class PageBuffer {
  public:
   /// Makes it `size_bytes` long and discards its content. Throws std::bad_alloc.
-  std::span<char> Resize(size_t size_bytes);
+  std::span<char> Resize(size_t size_bytes, PagesComing coming = PagesComing::kWhenTouched);
   /// Shortens it to `size_bytes`. Requires: it is at least that long.
   void Truncate(size_t size_bytes) { size_bytes_ = size_bytes; }
   /// Frees it.

@@ -74,7 +74,9 @@ size_t FindHash(std::span<const uint64_t> hashes, uint64_t hash) {
 }  // namespace
 
 TaggedHashes::TaggedHashes(base::PageVector<uint64_t> of_rows) : hashes(std::move(of_rows)) {
-  tags.resize(hashes.size() + sizeof(uint64_t) - 1);
+  const size_t size = hashes.size() + sizeof(uint64_t) - 1;
+  base::ReserveAtOnce(size, &tags);
+  tags.resize(size);
   std::transform(hashes.begin(), hashes.end(), tags.begin(), TagOf);
 }
 

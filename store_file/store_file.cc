@@ -17,7 +17,7 @@ namespace {
 Result<base::PageVector<uint64_t>> ReadKeyHashes(const BlockFile& file,
                                                  const SectionEntry& section) {
   base::PageVector<uint64_t> hashes;
-  hashes.reserve(section.count);
+  base::ReserveAtOnce(section.count, &hashes);
   SequentialReader reader(file, section);
   while (hashes.size() < section.count) {
     ASSIGN_OR_RETURN(const BlockRef block, reader.Next(BlockKind::kKeyHashes));

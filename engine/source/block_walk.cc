@@ -64,9 +64,12 @@ bool BlockWalk::MayGather() const {
          rows_gathered_ < (rows_handed_out_ < asked ? asked : 2 * rows_handed_out_);
 }
 
-// Whether it pays to start another group of reads.
+// Whether it pays to start another group of reads. Large ones pay one by one, so that the file is
+// read while their blocks are unpacked.
 bool BlockWalk::MayReadMore() const {
-  return planned_ <= ahead_max_ / 2 && queue_->HasRoomForMany();
+  const bool reads_are_large =
+      !extents_.empty() && extents_.back().buffer.size() >= ReadQueue::kReadBytesMin;
+  return (reads_are_large || planned_ <= ahead_max_ / 2) && queue_->HasRoomForMany();
 }
 
 Status BlockWalk::LookAhead() {

@@ -1,23 +1,18 @@
 // Starting reads and waiting for the one that is needed next.
 #include "engine/source/read_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
 
 namespace tandem::engine {
-namespace {
-
-constexpr size_t kSparesMax = 8;
-
-}  // namespace
-
 ReadQueue::~ReadQueue() {
   if (account_ != nullptr && read_bytes_ > 0) account_->heap().Freed(read_bytes_);
 }
 
 void ReadQueue::Prepare(base::File* file, uint64_t offset, size_t size, QueuedRead* read) {
-  spare_.reserve(kSparesMax);  // Release, which destructors call, must not allocate.
+  spare_.reserve(kReadsMax);  // Release, which destructors call, must not allocate.
   read->kind = base::IoRequest::Kind::kRead;
   read->file = file;
   read->offset = offset;
@@ -25,17 +20,23 @@ void ReadQueue::Prepare(base::File* file, uint64_t offset, size_t size, QueuedRe
   read->buffer = read->bytes.Resize(size);
   read->has_place = true;
   ++in_flight_;
-  bytes_ += size;
+  bytes_ += read->bytes.memory_bytes();
   read_bytes_ += size;
   buffers_.Set(bytes_ + spare_bytes_);
 }
 
-// The last spare buffer if it is large enough, else an empty one.
+// The size of a new buffer that is kept is that of the largest read, so that the next one fits.
 base::PageBuffer ReadQueue::TakeBuffer(size_t size) {
-  if (spare_.empty() || spare_.back().memory_bytes() < size) return {};
-  base::PageBuffer buffer = std::move(spare_.back());
-  spare_.pop_back();
-  spare_bytes_ -= buffer.memory_bytes();
+  base::PageBuffer buffer;
+  if (size < kReadBytesMin) {
+    buffer.Resize(size);
+  } else if (spare_.empty() || spare_.back().memory_bytes() < size) {
+    buffer.Resize(std::max<size_t>(size, ReadBytes()), base::PagesComing::kAtOnce);
+  } else {
+    buffer = std::move(spare_.back());
+    spare_.pop_back();
+    spare_bytes_ -= buffer.memory_bytes();
+  }
   return buffer;
 }
 
@@ -65,10 +66,9 @@ Status ReadQueue::Finish(QueuedRead* read) {
 void ReadQueue::Release(QueuedRead* read) {
   Finish(read).Ignore("whoever releases a read does not use its bytes");
   if (std::exchange(read->has_place, false)) --in_flight_;  // It was never started.
-  bytes_ -= read->buffer.size();
   const size_t size = read->bytes.memory_bytes();
-  if (size >= kReadBytesMin && spare_.size() < kSparesMax &&
-      spare_bytes_ + size <= BytesMax() / kReadsTogether) {
+  bytes_ -= size;
+  if (size >= kReadBytesMin && spare_.size() < kReadsMax && bytes_ + spare_bytes_ <= BytesMax()) {
     spare_.push_back(std::move(read->bytes));
     spare_bytes_ += size;
   }

@@ -15,7 +15,7 @@
 
 namespace tandem::engine {
 
-/// One read into its own buffer, which is returned to the system if it is large. Lifetime: it must
+/// One read into a buffer of its own, which the queue uses again if it is large. Lifetime: it must
 /// not move or die between Start and Finish.
 struct QueuedRead : base::IoRequest {
   base::PageBuffer bytes;
@@ -26,11 +26,12 @@ struct QueuedRead : base::IoRequest {
 /// Threads: one at a time.
 class ReadQueue {
  public:
-  static constexpr uint32_t kReadsMax = 32;            ///< In flight at once.
-  static constexpr uint32_t kReadsTogether = 8;        ///< Started with one call in steady state.
-  static constexpr uint64_t kBytesMax = 8ull << 20;    ///< Read or being read, and not released.
-  static constexpr uint64_t kReadBytesMax = 1 << 20;   ///< Of one read for many blocks,
-  static constexpr uint64_t kReadBytesMin = 64 << 10;  ///< and where memory is short.
+  static constexpr uint32_t kReadsMax = 32;          ///< In flight at once.
+  static constexpr uint32_t kReadsTogether = 8;      ///< Started with one call in steady state.
+  static constexpr uint64_t kBytesMax = 4ull << 20;  ///< Read or being read, and not released.
+  /// Of one read for many blocks: still in the processor's cache when the blocks are unpacked.
+  static constexpr uint64_t kReadBytesMax = 256 << 10;
+  static constexpr uint64_t kReadBytesMin = 64 << 10;  ///< The same where memory is short.
 
   /// `account` (may be null) counts the buffers. The buffers of all queues of the account share
   /// `budget_bytes`; a queue that finds nothing left reads kReadBytesMin at a time.
@@ -78,11 +79,11 @@ class ReadQueue {
     const uint64_t taken = account_->bytes(base::MemoryPart::kReadBuffers);
     return taken < budget_bytes_ ? budget_bytes_ - taken : 0;
   }
-  /// Bytes that this queue may hold: its own plus half of what is left, so that the next queue
-  /// finds some, too.
+  /// Bytes of reads that this queue may hold: its own plus half of what is left, so that the next
+  /// queue finds some, too.
   uint64_t BytesMax() const {
     if (account_ == nullptr) return kBytesMax;
-    return std::clamp(bytes_ + Left() / 2, kReadBytesMin, kBytesMax);
+    return std::clamp(bytes_ + spare_bytes_ + Left() / 2, kReadBytesMin, kBytesMax);
   }
 
   base::PageBuffer TakeBuffer(size_t size);
@@ -94,7 +95,7 @@ class ReadQueue {
   std::vector<base::IoRequest*> starting_;
   uint32_t in_flight_ = 0;  // Started or prepared.
   uint64_t bytes_ = 0;
-  std::vector<base::PageBuffer> spare_;  // Of released reads: their pages are already mapped.
+  std::vector<base::PageBuffer> spare_;  // Of released large reads: pages cost more than reading.
   uint64_t spare_bytes_ = 0;
   uint64_t read_bytes_ = 0;  // In all.
   base::MemoryCharge buffers_;

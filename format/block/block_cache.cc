@@ -49,7 +49,8 @@ BlockCache::BlockCache(size_t budget_bytes, base::MemoryAccount* account, size_t
   }
 }
 
-BlockCache::~BlockCache() = default;
+// Returning the pages of each block would make closing a database as slow as reading it was.
+BlockCache::~BlockCache() { pool_->Retire(); }
 
 // What is lent now.
 size_t BlockCache::lent_bytes() const {

@@ -60,6 +60,21 @@ BOOST_AUTO_TEST_CASE(PiecesOfAllSizesKeepTheirBytes) {
 }
 
 // Whatever is freed, and in whatever order, holes that are kept are few.
+BOOST_AUTO_TEST_CASE(ARetiredPoolReturnsWholeChunks) {
+  const auto pool = std::make_shared<BlockPool>();
+  std::vector<Piece> pieces;
+  for (size_t i = 0; i < 8 * kChunkBytes / 8192; ++i) {
+    pieces.push_back(NewPiece(pool.get(), 8192, static_cast<char>(i)));
+  }
+  const size_t before = pool->memory_bytes();
+  pool->Retire();
+  for (size_t i = 0; i < pieces.size(); i += 2) pieces[i].memory.reset();
+  BOOST_CHECK_EQUAL(pool->memory_bytes(), before);
+  for (size_t i = 1; i < pieces.size(); i += 2) BOOST_REQUIRE(pieces[i].IsIntact());
+  pieces.clear();
+  BOOST_CHECK_LE(pool->memory_bytes(), 2 * kChunkBytes);
+}
+
 BOOST_AUTO_TEST_CASE(MemoryFollowsWhatIsInUse) {
   test::TestRandom random("block pool memory");
   const auto pool = std::make_shared<BlockPool>();

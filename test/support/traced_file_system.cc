@@ -13,7 +13,10 @@ class TracedQueue final : public base::IoQueue {
       : beneath_(std::move(beneath)), owner_(owner) {}
 
   void Submit(std::span<base::IoRequest* const> requests) override {
-    for (size_t i = 0; i < requests.size(); ++i) owner_->Note(+1);
+    for (const base::IoRequest* request : requests) {
+      owner_->Note(+1);
+      owner_->Note(*request);
+    }
     beneath_->Submit(requests);
   }
   base::IoRequest* Wait() override {
@@ -42,6 +45,20 @@ void TracedFileSystem::Note(int32_t change) {
   base::MutexLock lock(mutex_);
   in_flight_ += static_cast<uint32_t>(change);
   depths_.push_back(in_flight_);
+}
+
+std::vector<const char*> TracedFileSystem::TakeBuffers(size_t size_bytes) {
+  base::MutexLock lock(mutex_);
+  std::vector<const char*> large;
+  for (const std::span<char> buffer : std::exchange(buffers_, {})) {
+    if (buffer.size() >= size_bytes) large.push_back(buffer.data());
+  }
+  return large;
+}
+
+void TracedFileSystem::Note(const base::IoRequest& request) {
+  base::MutexLock lock(mutex_);
+  if (request.kind == base::IoRequest::Kind::kRead) buffers_.push_back(request.buffer);
 }
 
 uint32_t Median(std::vector<uint32_t> numbers) {

@@ -1,9 +1,10 @@
 // A file system whose queues say how many operations were in flight whenever one was submitted or
-// came back. Everything else is the file system beneath, whichever that is.
+// came back, and into which memory they read. Everything else is the file system beneath, whichever that is.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,13 +28,17 @@ class TracedFileSystem final : public base::FileSystem {
 
   /// The numbers in flight since the last call, over all queues.
   std::vector<uint32_t> TakeDepths() EXCLUDES(mutex_);
+  /// Where the reads of at least `size_bytes` since the last call went, one by one.
+  std::vector<const char*> TakeBuffers(size_t size_bytes) EXCLUDES(mutex_);
   void Note(int32_t change) EXCLUDES(mutex_);
+  void Note(const base::IoRequest& request) EXCLUDES(mutex_);
 
  private:
   base::FileSystem* const beneath_;
   base::Mutex mutex_;
   uint32_t in_flight_ GUARDED_BY(mutex_) = 0;
   std::vector<uint32_t> depths_ GUARDED_BY(mutex_);
+  std::vector<std::span<char>> buffers_ GUARDED_BY(mutex_);  // Of reads.
 };
 
 /// The middle one. Requires: not empty.

@@ -3,7 +3,9 @@
 #define BOOST_TEST_DYN_LINK
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "engine/engine.h"
 #include "engine/source/read_queue.h"
@@ -132,6 +134,28 @@ BOOST_AUTO_TEST_CASE(AColdQueryKeepsManyReadsInFlightThroughRings) {
   const TemporaryDirectory temporary;
   TracedEngine world(rings.get());
   CheckColdQueries(&world, temporary.Path("db"));
+}
+
+// Pages that are new for each read cost more than the reads themselves.
+BOOST_AUTO_TEST_CASE(AColdScanReadsIntoTheSameBuffersAgain) {
+  constexpr size_t kBuffersMax =
+      engine::ReadQueue::kBytesMax / engine::ReadQueue::kReadBytesMax + 1;
+  SimulatedDisk disk(6);
+  TracedEngine world(&disk);
+  world.Open("db");
+  BOOST_REQUIRE_EQUAL(world.engine->CreateTable(WideTable()).ToString(), "OK");
+  Fill(*world.engine);
+  world.Reopen("db");
+  world.traced.TakeBuffers(0);
+  Result<Cursor> cursor = world.engine->Scan({}, "t", {});
+  BOOST_REQUIRE(cursor.has_value());
+  uint64_t rows = 0;
+  while (cursor->Next()) ++rows;
+  BOOST_CHECK_EQUAL(rows, kHits * kRowsBetween);
+  const std::vector<const char*> buffers =
+      world.traced.TakeBuffers(engine::ReadQueue::kReadBytesMin);
+  BOOST_CHECK_GE(buffers.size(), 3 * kBuffersMax);
+  BOOST_CHECK_LE(std::set(buffers.begin(), buffers.end()).size(), kBuffersMax);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

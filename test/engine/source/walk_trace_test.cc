@@ -18,7 +18,7 @@ namespace tandem::test {
 namespace {
 
 constexpr uint64_t kGapMax = 16 * 1024;
-constexpr uint64_t kReadMax = 1 << 20;
+constexpr uint64_t kReadMax = 256 << 10;
 
 struct Extent {
   uint64_t offset = 0, end = 0;
