@@ -59,7 +59,7 @@ struct PageAllocator {
 template <typename T>
 using PageVector = std::vector<T, PageAllocator<T>>;
 
-/// Makes room for `count` values in the empty vector, with all pages at once (PagesComing::kAtOnce).
+/// Makes room for `count` values in the empty vector; its pages come at once.
 template <typename T>
 void ReserveAtOnce(size_t count, PageVector<T>* vector) {
   vector->reserve(count);

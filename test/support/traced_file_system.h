@@ -1,5 +1,6 @@
 // A file system whose queues say how many operations were in flight whenever one was submitted or
-// came back, and into which memory they read. Everything else is the file system beneath, whichever that is.
+// came back, and into which memory they read. Everything else is the file system beneath, whichever
+// that is.
 #pragma once
 
 #include <cstdint>

@@ -123,8 +123,8 @@ bool HasOrder(const IndexOptions& index);
 /// A column that only the large Puts of a generator write.
 std::string LargeColumn(uint64_t number);
 
-/// The indexes of the table that serve each the predicate or, where it is an AND, a condition of it;
-/// a cast to a type is not looked at.
+/// The indexes of the table that serve each the predicate or, where it is an AND, one of its
+/// conditions; a cast to a type is not looked at.
 std::vector<std::string> IndexesOf(const Predicate& predicate, const TableOptions& table);
 
 /// The predicate with parameters in the place of the values of some comparisons. Adds their values
