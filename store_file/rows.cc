@@ -130,22 +130,26 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByKey(const DataSectio
   return std::optional(FoundRow{Ordinal(rows->first() + slot), block, std::move(rows)});
 }
 
-// The first searches of a file read a block each, which is mostly read next anyway. All hashes are
-// loaded when those blocks have about as many bytes: before, a cold get would read megabytes for
-// one row; after, each search for a row that is not here is spared a block.
+// The first searches of a file read a block each. All hashes are loaded when blocks that were read
+// in vain have about as many bytes: before, a cold get would read megabytes for one row; after, each
+// search for a row that is not here is spared a block. A row that is here is only found faster.
 Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_view key,
                                                                  uint64_t hash) {
-  constexpr uint64_t kBytesOfSearch = 4096;
+  constexpr uint64_t kBytesInVain = 4096, kBytesOfFound = 1024;
   ASSIGN_OR_RETURN(const DataSection* carrier, Carrier());
   std::span<const uint64_t> hashes = LoadedKeyHashes();
-  if (hashes.empty()) {
-    const uint64_t searches = impl_->searches.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (searches * kBytesOfSearch >= row_count() * sizeof(uint64_t)) {
-      ASSIGN_OR_RETURN(hashes, KeyHashes());
-    }
+  std::atomic<uint64_t>& searched_bytes = impl_->searched_bytes;
+  if (hashes.empty() &&
+      searched_bytes.load(std::memory_order_relaxed) >= row_count() * sizeof(uint64_t)) {
+    ASSIGN_OR_RETURN(hashes, KeyHashes());
   }
   ASSIGN_OR_RETURN(const uint32_t place, carrier->BlockOfKey(key));
-  if (hashes.empty()) return FindByKey(*carrier, place, key);
+  if (hashes.empty()) {
+    auto found = FindByKey(*carrier, place, key);
+    const bool is_found = found.has_value() && found->has_value();
+    searched_bytes.fetch_add(is_found ? kBytesOfFound : kBytesInVain, std::memory_order_relaxed);
+    return found;
+  }
   const TaggedHashes& tagged = impl_->key_hashes.loaded()->value;
   ASSIGN_OR_RETURN(const DataBlock block, carrier->BlockAt(place));
   __builtin_prefetch(tagged.tags.data() + block.first);

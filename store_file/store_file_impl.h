@@ -52,7 +52,7 @@ struct StoreFile::Impl {
   /// changes after Open.
   std::map<FamilyId, LazyOnce<DataSection>> data;
   LazyOnce<base::Charged<TaggedHashes>> key_hashes;
-  std::atomic<uint64_t> searches = 0;  ///< Of single rows, until the key hashes are loaded.
+  std::atomic<uint64_t> searched_bytes = 0;  ///< For single rows, before the hashes were loaded.
   LazyOnce<base::Charged<Bitmap>> clean_rows;
   LazyOnce<base::Charged<BloomFilter>> filter;
   /// One for each index of the table; the map itself never changes after Open.

@@ -67,8 +67,8 @@ bool BlockWalk::MayGather() const {
 // Whether it pays to start another group of reads. Large ones pay one by one, so that the file is
 // read while their blocks are unpacked.
 bool BlockWalk::MayReadMore() const {
-  const bool reads_are_large =
-      !extents_.empty() && extents_.back().buffer.size() >= ReadQueue::kReadBytesMin;
+  const bool reads_are_large = ahead_max_ >= kReadAhead && !extents_.empty() &&
+                               extents_.back().buffer.size() >= ReadQueue::kReadBytesMin;
   return (reads_are_large || planned_ <= ahead_max_ / 2) && queue_->HasRoomForMany();
 }
 

@@ -68,7 +68,9 @@ void ReadQueue::Release(QueuedRead* read) {
   if (std::exchange(read->has_place, false)) --in_flight_;  // It was never started.
   const size_t size = read->bytes.memory_bytes();
   bytes_ -= size;
-  if (size >= kReadBytesMin && spare_.size() < kReadsMax && bytes_ + spare_bytes_ <= BytesMax()) {
+  const bool is_kept = size >= kReadBytesMin && spare_.size() < kReadsMax &&
+                       bytes_ + spare_bytes_ <= BytesMax() && Left() > 0;
+  if (is_kept) {
     spare_.push_back(std::move(read->bytes));
     spare_bytes_ += size;
   }

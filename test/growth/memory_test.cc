@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint64_t kRows = 1000;
 constexpr uint64_t kHits = 10;
+constexpr int kTimesBefore = 16;  // What a file keeps of its keys is loaded after some searches.
 const Predicate kIsHit = Predicate::Equal("c", "hit");
 
 uint64_t Accounted(const MemoryInfo& memory) {
@@ -31,7 +32,7 @@ std::function<double(uint64_t)> Added(std::function<void(TestEngine*)> work) {
   return [=](uint64_t n) {
     TestEngine engine;
     OpenColdTable(&engine, kRows, kHits);
-    for (int i = 0; i < 4; ++i) work(&engine);
+    for (int i = 0; i < kTimesBefore; ++i) work(&engine);
     const int64_t before = LiveBytes();
     for (uint64_t i = 0; i < n; ++i) work(&engine);
     return static_cast<double>(LiveBytes() - before);
@@ -45,7 +46,7 @@ std::function<double(uint64_t)> Held(std::function<Thing(TestEngine*)> make) {
     TestEngine engine;
     OpenColdTable(&engine, kRows, kHits);
     std::deque<Thing> held;
-    for (int i = 0; i < 4; ++i) held.push_back(make(&engine));
+    for (int i = 0; i < kTimesBefore; ++i) held.push_back(make(&engine));
     const int64_t before = LiveBytes();
     for (uint64_t i = 0; i < n; ++i) held.push_back(make(&engine));
     return static_cast<double>(LiveBytes() - before);
