@@ -131,8 +131,8 @@ Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByKey(const DataSectio
 }
 
 // The first searches of a file read a block each. All hashes are loaded when blocks that were read
-// in vain have about as many bytes: before, a cold get would read megabytes for one row; after, each
-// search for a row that is not here is spared a block. A row that is here is only found faster.
+// in vain have about as many bytes: before, a cold get would read megabytes for one row; after, a
+// search for a row that is not here is spared a block. One that is here is only found faster.
 Result<std::optional<StoreFile::FoundRow>> StoreFile::FindByHash(std::string_view key,
                                                                  uint64_t hash) {
   constexpr uint64_t kBytesInVain = 4096, kBytesOfFound = 1024;

@@ -177,6 +177,7 @@ Status Session::Write(SessionAction action) {
   std::erase_if(action.batch, [this](const auto& operation) { return model_.Refuses(operation); });
   if (action.batch.empty()) return {};
   begun_micros_.reset();
+  if (store_.simulated() != nullptr) sequence_before_ = store_.LastSequence();
   Status status = Apply(action);
   if (status.code() == StatusCode::kBusy) {  // Flushes fell behind.
     store_.executor().Drain();
@@ -232,7 +233,9 @@ void Session::Acknowledge(const SessionAction& action, JournalBatch entry) {
   if (store_.simulated() == nullptr) return;
   entry.last_sequence = store_.LastSequence();
   Journal& journal = JournalOf(action);
-  const bool surely_writes = entry.surely_writes();
+  // A load of expired cells alone adds nothing, and leaves what was buffered before where it is.
+  const bool adds = !begun_micros_.has_value() || *entry.last_sequence > sequence_before_;
+  const bool surely_writes = adds && entry.surely_writes();
   journal.Append(std::move(entry));
   if (!surely_writes || IsUnlogged(action)) return;
   if (action.durability == Durability::kWritten) journal.MarkWritten();
