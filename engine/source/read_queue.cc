@@ -28,9 +28,8 @@ void ReadQueue::Prepare(base::File* file, uint64_t offset, size_t size, QueuedRe
 // The size of a new buffer that is kept is that of the largest read, so that the next one fits.
 base::PageBuffer ReadQueue::TakeBuffer(size_t size) {
   base::PageBuffer buffer;
-  if (size < kReadBytesMin) {
-    buffer.Resize(size);
-  } else if (spare_.empty() || spare_.back().memory_bytes() < size) {
+  if (size < kReadBytesMin) return buffer;
+  if (spare_.empty() || spare_.back().memory_bytes() < size) {
     buffer.Resize(std::max<size_t>(size, ReadBytes()), base::PagesComing::kAtOnce);
   } else {
     buffer = std::move(spare_.back());

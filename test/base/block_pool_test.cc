@@ -59,7 +59,6 @@ BOOST_AUTO_TEST_CASE(PiecesOfAllSizesKeepTheirBytes) {
   BOOST_CHECK_LE(pool->memory_bytes(), 2 * kChunkBytes);
 }
 
-// Whatever is freed, and in whatever order, holes that are kept are few.
 BOOST_AUTO_TEST_CASE(ARetiredPoolReturnsWholeChunks) {
   const auto pool = std::make_shared<BlockPool>();
   std::vector<Piece> pieces;
@@ -75,6 +74,7 @@ BOOST_AUTO_TEST_CASE(ARetiredPoolReturnsWholeChunks) {
   BOOST_CHECK_LE(pool->memory_bytes(), 2 * kChunkBytes);
 }
 
+// Whatever is freed, and in whatever order, holes that are kept are few.
 BOOST_AUTO_TEST_CASE(MemoryFollowsWhatIsInUse) {
   test::TestRandom random("block pool memory");
   const auto pool = std::make_shared<BlockPool>();

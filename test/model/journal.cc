@@ -30,7 +30,7 @@ bool JournalBatch::surely_writes() const {
   const auto writes = [](const ModelOperation& operation) {
     return operation.kind != ModelOperation::Kind::kDeleteCell;
   };
-  return !emptied.empty() || std::any_of(operations.begin(), operations.end(), writes);
+  return !emptied.empty() || (adds && std::any_of(operations.begin(), operations.end(), writes));
 }
 
 bool JournalBatch::reads() const {

@@ -20,6 +20,8 @@ struct JournalBatch {
   /// After it; nullopt when Write failed, so that nobody knows.
   std::optional<uint64_t> last_sequence;
   bool is_logged = true;  ///< Whatever its region does.
+  /// A bulk load of expired cells alone does not: what was buffered before it stays so.
+  bool adds = true;
   /// A table of which it removes all rows, or all cells of `family`.
   std::string emptied = {};
   std::string family = {};

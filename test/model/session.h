@@ -157,7 +157,6 @@ class Session {
   int64_t now_micros_ = 0;               ///< The engine's time, which never goes back.
   uint64_t copies_ = 0;                  ///< Directories of exports.
   std::optional<int64_t> begun_micros_;  ///< When the current bulk load began.
-  uint64_t sequence_before_ = 0;         ///< The current write.
   bool is_clock_ahead_ = false;  ///< Too far to be believed: the engine's time does not go on.
   int64_t last_timestamp_ = 0;   ///< The last one that the engine assigned.
   uint64_t step_ = 0;

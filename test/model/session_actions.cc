@@ -177,7 +177,7 @@ Status Session::Write(SessionAction action) {
   std::erase_if(action.batch, [this](const auto& operation) { return model_.Refuses(operation); });
   if (action.batch.empty()) return {};
   begun_micros_.reset();
-  if (store_.simulated() != nullptr) sequence_before_ = store_.LastSequence();
+  const uint64_t sequence_before = store_.LastSequence();
   Status status = Apply(action);
   if (status.code() == StatusCode::kBusy) {  // Flushes fell behind.
     store_.executor().Drain();
@@ -188,6 +188,7 @@ Status Session::Write(SessionAction action) {
   entry.now_micros = now();
   entry.timestamp = std::max(begun_micros_.value_or(now_micros_), last_timestamp_ + 1);
   entry.is_logged = action.durability != Durability::kMemory || entry.reads();
+  entry.adds = !begun_micros_.has_value() || store_.LastSequence() > sequence_before;
   written_ += action.batch.size();
   counters_.operations += action.batch.size();
   if (status.ok() || status.code() == StatusCode::kAlreadyExists) {
@@ -233,9 +234,7 @@ void Session::Acknowledge(const SessionAction& action, JournalBatch entry) {
   if (store_.simulated() == nullptr) return;
   entry.last_sequence = store_.LastSequence();
   Journal& journal = JournalOf(action);
-  // A load of expired cells alone adds nothing, and leaves what was buffered before where it is.
-  const bool adds = !begun_micros_.has_value() || *entry.last_sequence > sequence_before_;
-  const bool surely_writes = adds && entry.surely_writes();
+  const bool surely_writes = entry.surely_writes();
   journal.Append(std::move(entry));
   if (!surely_writes || IsUnlogged(action)) return;
   if (action.durability == Durability::kWritten) journal.MarkWritten();

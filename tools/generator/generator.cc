@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "format/functions.h"
